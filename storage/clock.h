@@ -1,4 +1,4 @@
-// A run's times: those of its host's records, by this machine's clock.
+// A run's times: its host's records, converted to this machine's clock.
 #pragma once
 
 #include <optional>

@@ -66,7 +66,7 @@ Connection::Connection(const std::string& path, Access access, const std::string
     // FULL: what is acknowledged to a node, which may then delete it, must outlive a power loss.
     // The cache (64 MiB) holds a page of facts for each of some thousand keys, all of which a new
     // run touches; with SQLite's 2 MB they are written and read again and again. temp_store: a
-    // savepoint's journal in memory, else each job writes its pages to a file once more.
+    // savepoint's journal in memory, else each job writes its pages to a file again.
     database_.exec(
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536; "
         "PRAGMA temp_store = MEMORY");

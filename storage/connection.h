@@ -1,4 +1,4 @@
-// One SQLite connection with its prepared statements. Used by one thread at a time. What is
+// One SQLite connection with its prepared statements. Used by one thread at a time. Everything
 // declared here throws SQLite::Exception; `guarded` at the edge of the store turns that into an
 // Error.
 #pragma once
@@ -136,7 +136,7 @@ class ReadTransaction {
   Connection& connection_;
 };
 
-/// What an SQLite error means to the user of the store at `path`.
+/// An SQLite error in words for the user of the store at `path`.
 Error explain(const std::string& path, const SQLite::Exception& exception);
 /// The same of a store that is open: SQLite calls it damaged where its files were exchanged.
 Error explain(const Connection& connection, const SQLite::Exception& exception);

@@ -23,7 +23,7 @@ class Curve {
   void add(int64_t step, double value);
 
   const std::vector<Point>& points() const { return points_; }
-  /// Of the finite values; NaN when there is none.
+  /// The median of the finite values; NaN when there is none.
   double median() const;
 
   std::string bytes() const;

@@ -242,7 +242,7 @@ void Ingestor::apply_end(const LogKey& log, const End& end) {
   set_facts(connection_, log.run, "results.", values_of(end.results));
   const auto exact = end.results.find("tokens_per_second_per_rank");
   if (exact == end.results.end() || !std::isfinite(exact->second)) return;
-  update_summary(log);  // before: the engine's own median replaces that of the thinned curve
+  update_summary(log);  // first: the engine's own median replaces the thinned curve's
   connection_.execute("UPDATE summaries SET tokens_per_second_per_rank = ? WHERE run = ?",
                       exact->second, log.run);
 }

@@ -49,7 +49,7 @@ class Ingestor {
   void apply_start(const LogKey& log, const telemetry::Start& start);
   void apply_end(const LogKey& log, const telemetry::End& end);
   void apply_plan(const LogKey& log, const telemetry::Plan& plan);
-  /// What the store has of it, at first.
+  /// At first, the series as the store has it.
   Series& series_of(RunId run);
   void add_series(const LogKey& log, const telemetry::Step& step);
   /// Once a run, whatever process reads it.

@@ -5,7 +5,7 @@
 namespace heddle::storage {
 namespace {
 
-/// Whoever only looks (is_held) has it for microseconds.
+/// A process that only looks (is_held) has it for microseconds.
 constexpr std::chrono::milliseconds kLooks{10};
 
 std::string file_of(const std::string& store_path) { return store_path + ".lease"; }

@@ -18,7 +18,7 @@ namespace heddle::storage {
 /// opened whose name came from a person. Any thread.
 Result<> may_open(const std::string& path);
 
-/// Those of one connection, from before it is opened until after it is closed.
+/// One connection's files, from before it is opened until after it is closed.
 class OpenFiles {
  public:
   explicit OpenFiles(const std::string& store_path);

@@ -1,4 +1,4 @@
-// What pages and commands ask of the store.
+// The store's read side: every query of the pages and commands.
 #pragma once
 
 #include <cstdint>
@@ -70,7 +70,7 @@ struct Compared {
   bool differs() const;  // not all values are the same
 };
 
-/// What is compared of a run.
+/// The compared parts of a run.
 struct Comparand {
   RunSummary summary;
   Values recipe, environment, results;
@@ -84,7 +84,7 @@ struct Comparison {
 };
 Comparison compare(std::vector<Comparand> runs);
 
-/// What a run takes in the store.
+/// The space a run takes in the store.
 struct RunSize {
   int64_t records = 0;
   uint64_t bytes = 0;
@@ -115,9 +115,10 @@ class Reader {
   /// where the store's files were removed or replaced. Microseconds.
   Result<bool> changed();
 
-  /// Newest first. Reads summary rows only. `trashed`: those in the trash; else those that are not.
+  /// Newest first. Reads summary rows only. `trashed`: only runs in the trash; else only the
+  /// others.
   Result<std::vector<RunSummary>> runs(bool trashed = false);
-  /// Of the runs that are going on, as far as someone has followed them.
+  /// The links of the runs that are going on, once someone has followed them.
   Result<std::map<RunId, Link>> links();
   /// Whether a process follows the runs of this store now (holds its ingest lease).
   Result<bool> followed() const;
@@ -136,7 +137,7 @@ class Reader {
   /// The recipe's flattened keys and values, as create_run was given them.
   Result<Values> recipe_values(RunId run);
   /// All names of recipe., environment. and results. values in the store, with that prefix: the
-  /// columns a runs table can show. Those of runs in the trash too, here and in `column`: who asks
+  /// columns a runs table can show. Here and in `column` runs in the trash count too: the caller
   /// has a list of runs.
   Result<std::vector<std::string>> columns();
   /// One column ("recipe.optimizer.lr") over all runs.

@@ -1,4 +1,4 @@
-// What the store keeps of a run, as plain data. A number that is NaN or infinite stays so.
+// A run as the store keeps it: plain data. A number that is NaN or infinite stays so.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct Lineage {
 /// "resume", "fork".
 std::string to_string(Lineage::Kind kind);
 std::optional<Lineage::Kind> lineage_kind(const std::string& name);
-/// "resume of debug after step 1,266": the same wherever a run's origin is told.
+/// "resume of debug after step 1,266": the same wherever a run's origin is shown.
 std::string words_of(const Lineage& lineage);
 
 /// A run about to be launched or imported.
@@ -62,7 +62,7 @@ struct NewRun {
   /// may save there.
   bool claims_folder = false;
   /// Its logs are in `run_dir` and complete: the Writer that makes the run takes them in, and needs
-  /// no lease for that. Of one directory there is one such run.
+  /// no lease for that. A directory has one such run.
   bool imported = false;
 };
 

@@ -102,8 +102,7 @@ std::vector<Bin> items_within(Connection& connection, const Place& at, int64_t l
   return within;
 }
 
-/// Appends the range's items: of `level` where its bins lie wholly inside, of finer levels at the
-/// ends.
+/// Appends the range's items: bins of `level` wholly inside it, finer levels at the ends.
 void collect(Connection& connection, const Place& at, int64_t level, StepRange range,
              std::vector<Bin>& out) {
   if (level < 0 || range.first > range.last) return;
@@ -114,7 +113,7 @@ void collect(Connection& connection, const Place& at, int64_t level, StepRange r
   collect(connection, at, level - 1, {items.back().last_step + 1, range.last}, out);
 }
 
-/// About how many samples lie before `step`, to within a chunk.
+/// The approximate number of samples before `step`, to within a chunk.
 int64_t samples_before(Connection& connection, const Place& at, int64_t step) {
   Rows rows = connection.query(
       "SELECT first_index, first_index + count FROM chunks WHERE series = ? AND rank = ? AND epoch "

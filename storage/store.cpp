@@ -30,7 +30,7 @@ std::string default_path() {
 
 bool is_network_filesystem(long f_type) {
   // linux/magic.h and, for CIFS, SMB2, AFS, Ceph and Lustre, the kernel's own sources; for GPFS and
-  // BeeGFS their modules'. What FUSE brings may be anybody's (sshfs, s3fs, GlusterFS, virtiofs).
+  // BeeGFS their modules'. FUSE may bring anything (sshfs, s3fs, GlusterFS, virtiofs).
   switch (static_cast<uint32_t>(f_type)) {
     case 0x6969:      // NFS
     case 0x517B:      // SMB

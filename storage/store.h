@@ -1,4 +1,4 @@
-// The store's file: where it lies, how it is created, migrated and refused.
+// The store's file: where it is, how it is created, migrated and refused.
 #pragma once
 
 #include <string>

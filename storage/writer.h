@@ -17,13 +17,13 @@
 
 namespace heddle::storage {
 
-/// What create_run made: the name may have been lengthened to be unique.
+/// The run that create_run made: its name may have been lengthened to be unique.
 struct CreatedRun {
   RunId id = 0;
   std::string name;
 };
 
-/// What an ingest has come to.
+/// The result of an ingest.
 struct Ingested {
   int64_t records = 0;        // new ones
   int64_t gaps = 0;           // new ones
@@ -64,7 +64,7 @@ class Writer {
   Future<> set_notes(RunId run, std::string notes);
   Future<> set_tags(RunId run, std::vector<std::string> tags);
   Future<> rename(RunId run, std::string name);
-  /// Of a run that is going on; its end removes it. `heard` never goes back.
+  /// For a run that is going on; its end removes the link. `heard` never goes back.
   Future<> set_link(RunId run, Link link);
   /// `line.id` is ignored; `line.time` 0: now.
   Future<> add_line(RunId run, LogLine line);
@@ -76,8 +76,8 @@ class Writer {
   /// For good: every row of the run.
   Future<> remove(RunId run);
 
-  /// Takes in the bytes [offset, offset + bytes.size()) of a rank's log. What was taken in before
-  /// is skipped, so feeding the same or overlapping bytes again changes nothing. Fails when bytes
+  /// Takes in the bytes [offset, offset + bytes.size()) of a rank's log. Bytes taken in before
+  /// are skipped, so feeding the same or overlapping bytes again changes nothing. Fails when bytes
   /// between `cursor` and `offset` are missing. The supervisor's log is rank
   /// telemetry::kSupervisorRank: its end record ends the run.
   Future<Ingested> ingest(RunId run, int32_t rank, int32_t epoch, uint64_t offset,
@@ -92,7 +92,7 @@ class Writer {
 
   /// Asks the process that holds the lease to do something with a run.
   Future<> request(RunId run, std::string verb);
-  /// What was asked since the last call; each request is handed out once.
+  /// The requests since the last call; each one is handed out once.
   Future<std::vector<Request>> take_requests();
 
  private:

@@ -87,7 +87,7 @@ void Writer::Thread::work_off(std::deque<Job>& jobs) {
     connection_.execute("BEGIN IMMEDIATE");
     for (Job& job : jobs) attempt(job);
     connection_.execute("COMMIT");
-    // What went into files that are nobody's any more is not kept, though SQLite is content.
+    // A commit into files that were removed or replaced is lost, though SQLite reports success.
     if (const Result<> there = connection_.still_there(); !there) failed = there.error();
   } catch (const std::exception& exception) {
     failed = explained(exception);

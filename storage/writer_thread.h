@@ -65,7 +65,7 @@ class Writer::Thread {
  private:
   struct Job {
     std::function<bool()> work;                // false: undo
-    std::function<void(const Error*)> settle;  // null: the work's own result stands
+    std::function<void(const Error*)> settle;  // null: the work's own result holds
     std::optional<Error> error;
   };
   void enqueue(Job job);

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What a payload may hold, by its type: many times what one of ours does.
+/// A payload's limits, by its type: many times the size of one of ours.
 Budget budget_of(Type type) {
   if (type == Type::spans) return {.bytes = kMaxPayloadBytes, .values = 8 * kMaxSpans, .depth = 2};
   if (type == Type::plan) return {.bytes = kPlanDocument.bytes + 4096, .values = 64, .depth = 1};

@@ -34,7 +34,7 @@ std::string end_text(const End& end);
 class Pace {
  public:
   void add(const Step& step);
-  /// Of a run of `steps` steps; none before two steps are known, nor after the last.
+  /// For a run of `steps` steps; none before two steps are known, nor after the last.
   std::optional<double> seconds_left(int64_t steps) const;
 
  private:

@@ -13,7 +13,7 @@
 
 namespace heddle::telemetry {
 
-/// One whole record as it stands in the log: its bytes are [offset, offset + bytes).
+/// One whole record as the log has it: its bytes are [offset, offset + bytes).
 struct Frame {
   uint64_t seq = 0;
   Type type = Type::log;  // may be a number this build does not know
@@ -36,7 +36,7 @@ using Event = std::variant<Frame, Gap>;
 
 /// Feed bytes as they come, take events until there is none. A record cut off at the end of what
 /// was fed means "more bytes needed". At damage the reader goes on at the next valid frame and then
-/// reports what lies between as one Gap.
+/// reports the bytes between as one Gap.
 class LogReader {
  public:
   /// `offset`: where in the log the first byte fed comes from; any offset will do.

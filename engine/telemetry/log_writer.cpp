@@ -109,7 +109,7 @@ bool LogWriter::keep_room(int64_t bytes) {
       reserved_ = until;
       return true;
     }
-    if (!is_full(errno)) return true;  // it cannot be told ahead here
+    if (!is_full(errno)) return true;  // this file system cannot say beforehand
   }
   return false;
 }

@@ -52,8 +52,8 @@ struct Step {
   std::map<std::string, double> values;
 };
 
-/// What a span is of. Of the last two: compute waits for other ranks to come to a transfer, and
-/// those are of its own pipeline stage, or of another one.
+/// A span's stream. In the last two compute waits for other ranks to reach a transfer: ranks of its
+/// own pipeline stage (wait), or of another one (bubble).
 inline constexpr uint8_t kCompute = 0, kTransfer = 1, kWait = 2, kBubble = 3;
 
 /// A piece of work on a stream, in microseconds from the step's start.
@@ -64,7 +64,7 @@ struct Span {
   int64_t duration_us = 0;
   uint8_t stream = kCompute;
   uint8_t phase = 0;  // 0 forward, 1 backward, 2 optimizer
-  int32_t node = -1;  // its number in the rank's planned graph; −1: not told
+  int32_t node = -1;  // its number in the rank's planned graph; −1: unknown
 };
 
 /// Whether the times are some that a step has: their sums can be made.
@@ -97,7 +97,7 @@ struct End {
   std::map<std::string, double> results;  // the numbers of train's last line
 };
 
-/// What the document of a plan may hold. One that is longer is kept without its timelines.
+/// The limits of a plan's document. A longer one is kept without its timelines.
 inline constexpr Budget kPlanDocument{.bytes = size_t{8} << 20, .values = 2'000'000, .depth = 16};
 
 /// The plan of the run's steps as it was predicted, before the first one: rank 0's log has it.

@@ -14,9 +14,9 @@ namespace heddle::telemetry {
 template <typename Json>
 void put_spans(Json& object, const std::vector<Span>& spans);
 
-/// The spans of such an object. Their names, repetitions included, add to `text`, which may come to
-/// `most_text` bytes: a text that stands in the table once may be the name of every span. Throws
-/// nlohmann::json::exception for what is no such table.
+/// The spans of such an object. Their names, repetitions included, add to `text`, which may reach
+/// `most_text` bytes: a text that is in the table once may be the name of every span. Throws
+/// nlohmann::json::exception for anything but such a table.
 std::vector<Span> spans_from(const nlohmann::json& object, size_t most_text, size_t& text);
 
 /// A column of whole numbers that must be `length` long. Throws nlohmann::json::exception.

@@ -50,7 +50,7 @@ void Crosshair::paintEvent(QPaintEvent*) {
   constexpr int kLine = 17;
   constexpr int kPadding = 10;
   constexpr int kStroke = 20;
-  // Of more curves than fit the last line tells.
+  // The last line counts the curves that do not fit.
   const qsizetype fit = std::max(2, (height() - 22) / kLine);
   QVector<CrosshairLine> shown = lines_;
   if (shown.size() > fit) {

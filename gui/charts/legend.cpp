@@ -14,7 +14,7 @@ constexpr int kGap = 6;
 constexpr int kBetween = 14;
 constexpr int kMaxName = 200;  // pixels
 
-/// A long name must not hide those of the others.
+/// A long name must not hide the others.
 QString shownName(const LegendEntry& entry) {
   return QFontMetrics(font::caption()).elidedText(entry.name, Qt::ElideMiddle, kMaxName);
 }
@@ -54,7 +54,7 @@ void Legend::paintEvent(QPaintEvent*) {
   for (qsizetype i = 0; i < entries_.size(); ++i) {
     const LegendEntry& entry = entries_[i];
     const int needed = widthOf(entry);
-    // What does not fit is counted, and there has to be room for that.
+    // Entries that do not fit are counted, and the count needs room.
     const int after = kBetween + painter.fontMetrics().horizontalAdvance(rest(i + 1));
     if (!allFit && x + needed + after > width()) {
       painter.setPen(colors().muted);

@@ -18,7 +18,7 @@ constexpr int kRedrawMilliseconds = 250;
 constexpr double kRawOpacity = 0.5;  // beside a smoothed companion
 constexpr int kBetweenMarks = 113;   // pixels
 constexpr int kLoneSize = 4;         // pixels, of a sample that no line reaches
-constexpr int kBesideTicks = 4;      // pixels to what stands next to a tick's label
+constexpr int kBesideTicks = 4;      // pixels between a tick's label and its neighbour
 constexpr size_t kLongRun = 10;      // times its warm-up: no more of it than that may be cut off
 
 QPen solid(const QColor& color, int width) { return QPen(color, width); }
@@ -306,7 +306,7 @@ void LineChart::redraw() {
   const QString xUnit = xTicker_->scaled().name;
   xCaption_->setText(xUnit.isEmpty() ? xName_ : xName_ + QStringLiteral(", ") + xUnit);
   xCaption_->setVisible(!empty);
-  // Ticks stand at the very corners, too: half of one reaches over the edge.
+  // Ticks are at the very corners, too: half of one reaches over the edge.
   const QFontMetrics captions(font::caption()), ticks(plot_->xAxis->tickLabelFont());
   const double step = (x.high - x.low) / (xTicker_->scaled().scale * xTicker_->tickCount());
   const QString widest = tickText(x.high / xTicker_->scaled().scale, std::max(step, 1e-6));

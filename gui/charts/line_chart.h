@@ -1,10 +1,10 @@
-// Curves over steps (or tokens, or time): title, unit, legend, axes, crosshair, zoom. What a redraw
-// costs follows pixels: every curve is reduced to a column a pixel and drawn with a solid pen of
+// Curves over steps (or tokens, or time): title, unit, legend, axes, crosshair, zoom. A redraw's
+// cost follows pixels: every curve is reduced to a column a pixel and drawn with a solid pen of
 // width 1; only the highlighted one has a wider, smoothed companion. GUI thread only.
 //
 // Dragging zooms to a stretch, a double click shows all; the wheel zooms with Ctrl, and without it
-// where the chart has the focus: else it scrolls what the chart stands in. Keys: W S zoom, A D pan,
-// F all, left and right move the crosshair from sample to sample.
+// where the chart has the focus: else it scrolls the view around the chart. Keys: W S zoom, A D
+// pan, F all, left and right move the crosshair from sample to sample.
 #pragma once
 
 #include <QColor>
@@ -31,7 +31,7 @@ class Legend;
 class UnitTicker;
 struct CrosshairLine;
 
-/// A horizontal line that curves are held against: a limit, a prediction.
+/// A horizontal line to compare curves with: a limit, a prediction.
 struct ReferenceLine {
   double value = 0;
   QString label;  // "limit 80 GiB"
@@ -53,11 +53,11 @@ class LineChart : public Card {
 
   /// Muted, beside the title after the unit, as in "highest rank".
   void setDetail(const QString& detail);
-  /// What x counts; "step" at first.
+  /// The name of x; "step" at first.
   void setXAxis(const QString& name, Unit unit);
 
-  /// Adds a curve and returns its number, counted from 0. `marker`: see RunStroke; it stands on the
-  /// curve now and then. Without a name it is not in the legend.
+  /// Adds a curve and returns its number, counted from 0. `marker`: see RunStroke; it is drawn on
+  /// the curve now and then. Without a name it is not in the legend.
   int addCurve(const QString& name, const QColor& color, int marker = -1);
   /// The range stays: see showAll.
   void clearCurves();
@@ -92,8 +92,8 @@ class LineChart : public Card {
 
   /// The crosshair at x; `withText`: and what the curves are there.
   void setCrosshair(std::optional<double> x, bool withText = true);
-  /// What the crosshair says, a line an entry: the place, which is that of the sample nearest to x,
-  /// and every curve that reaches it.
+  /// The crosshair's text, a line an entry: the place of the sample nearest to x, and every curve
+  /// that reaches it.
   QStringList crosshairText(double x) const;
 
   /// Draws at once what waits for its turn.

@@ -1,4 +1,4 @@
-// What a person does with a chart: crosshair, zoom, pan.
+// A person's actions on a chart: crosshair, zoom, pan.
 #include <algorithm>
 #include <cmath>
 
@@ -52,7 +52,7 @@ QVector<CrosshairLine> LineChart::crosshairLines(double x) const {
     const QString named = called.isEmpty() ? called : called + QLatin1Char(' ');
     const QString name = !alone ? named : smooths ? tr("raw") + QLatin1Char(' ') : QString();
     const QColor& color = curve.color;
-    // Of a long run every few steps are one sample, and two runs' need not be of the same.
+    // A sample of a long run covers a few steps, and two runs' samples may cover different ones.
     const QString elsewhere = placeText(known[index]) == lines.first().text
                                   ? QString()
                                   : tr(" at %1").arg(placeText(known[index]));

@@ -9,7 +9,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kSide = 4;       // between words and the edge of what they stand in
+constexpr int kSide = 4;       // between words and the edge around them
 constexpr int kCovers = 1000;  // as many lines through them: other words, or an edge
 
 }  // namespace
@@ -19,7 +19,7 @@ bool LineChart::showsMark() const {
   return mark_ && mark_->x >= x.low && mark_->x <= x.high;
 }
 
-/// Where everything else stands is known.
+/// Runs after everything else has its place.
 void LineChart::placeWords() {
   placeMark();
   placeReferences();

@@ -1,4 +1,4 @@
-// What a value is measured in: how axes and tooltips write it.
+// Units of values: how axes and tooltips write them.
 #pragma once
 
 #include <QString>

@@ -1,5 +1,5 @@
-// What the recipe would give if it were a little different: asked next to the recipe's own
-// prediction, which it leaves alone. No widgets. GUI thread only.
+// Predictions of recipes that differ a little from the one being edited. They are asked for next to
+// the recipe's own prediction and leave it alone. No widgets. GUI thread only.
 #pragma once
 
 #include <QObject>

@@ -1,5 +1,5 @@
-// How a run that is going on is heard of: what every page says beside its state. Whoever shows it
-// shows figures of a run that is not heard of in grey.
+// How recently a run that is going on was heard of: the words that every page shows next to its
+// state. Pages show the figures of a run out of contact in grey.
 #pragma once
 
 #include <QString>
@@ -12,7 +12,7 @@
 namespace heddle::gui {
 
 struct Contact {
-  std::optional<storage::Link> link;  // none: nobody has come to follow it yet
+  std::optional<storage::Link> link;  // none: nobody has followed it yet
   bool followed = true;               // by this or another process
 };
 
@@ -29,8 +29,8 @@ struct ContactLook {
 ContactLook lookOf(const Contact& contact, double now);
 /// The state of a run together with how it is heard of.
 StateLook lookOf(storage::RunState state, const ContactLook& contact);
-/// What was asked of a run and is not done yet, "stopping": "stopping …", or that it waits for the
-/// connection. Empty: nothing was asked.
+/// A run's pending request, "stopping": "stopping …", or that it waits for the connection. Empty:
+/// there is none.
 QString askedText(const QString& asked, const ContactLook& contact);
 /// Unix seconds.
 double unixNow();

@@ -1,6 +1,6 @@
-// What the engine tells of a recipe's data, by `heddle-engine describe-data`: a process a question,
-// which is ended where another question takes its place. No widgets. GUI thread only; nothing here
-// waits.
+// The engine's description of a recipe's data, from `heddle-engine describe-data`: one process a
+// question, which is ended when another question takes its place. No widgets. GUI thread only;
+// nothing here waits.
 #pragma once
 
 #include <QObject>

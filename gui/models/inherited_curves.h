@@ -1,5 +1,5 @@
-// The curves that a resumed run begins with: those of the run that it goes on from, up to the
-// checkpoint, and of that one's own parent before it. A fork is another branch: it begins its own.
+// The curves that a resumed run begins with: its parent's, up to the checkpoint, and before that
+// the parent's own parent's. A fork is another branch: it begins its own.
 #pragma once
 
 #include <QString>

@@ -37,7 +37,7 @@ class LayoutSearch : public QObject {
   bool isRunning() const { return running_; }
   /// 0 to 1.
   double progress() const { return progress_; }
-  /// What is known of the newest search for layouts.
+  /// The newest layout search, as far as it has come.
   const plan::SearchResult& result() const { return result_; }
   /// And of the newest one over numbers of ranks.
   const plan::RankCounts& counts() const { return counts_; }

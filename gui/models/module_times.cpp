@@ -7,7 +7,7 @@ namespace heddle::gui {
 namespace {
 
 constexpr uint8_t kCompute = 0, kOptimizer = 2;  // of a span's stream, and of its phase
-constexpr double kUntold = 0.2;  // where more is of whole layers, modules cannot be told apart
+constexpr double kUntold = 0.2;  // if more is whole layers, modules cannot be separated
 
 /// "attention.wq" of "layers.3.attention.wq"; nothing of a whole layer, or of a whole micro-batch.
 std::string_view withoutLayer(std::string_view module) {

@@ -9,9 +9,9 @@
 
 namespace heddle::gui {
 
-/// Seconds of compute by module, the layers' together: "attention.wq", "ffn_norm", "output". Of one
-/// rank of each pipeline stage, forward and backward. Empty where the spans are of
-/// whole layers, as those of large plans are. Any thread.
+/// Seconds of compute by module, the layers' together: "attention.wq", "ffn_norm", "output". For
+/// one rank of each pipeline stage, forward and backward. Empty where the spans are of whole
+/// layers, as in large plans. Any thread.
 std::map<std::string, double> moduleTimes(const std::vector<plan::RankTimeline>& timelines);
 
 }  // namespace heddle::gui

@@ -28,12 +28,12 @@ class PlanClient : public QObject {
   void ask(const QString& key, const PlanQuestion& question);
   bool isBusy() const { return !waiting_.isEmpty(); }
 
-  /// Empty until the planner has told it, after the first question.
+  /// Empty until the planner has sent it, after the first question.
   const QList<HardwareEntry>& catalogue() const { return catalogue_; }
   /// "The planner was ended by signal 9 and has been started again", until a later question is
   /// answered. Empty: all is well.
   const QString& trouble() const { return trouble_; }
-  /// Of the process that runs; 0: none has been started.
+  /// The process that runs; 0: none has been started.
   qint64 pid() const { return pid_; }
 
  Q_SIGNALS:

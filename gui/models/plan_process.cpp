@@ -6,7 +6,7 @@ namespace heddle::gui {
 namespace {
 
 constexpr int kAttempts = 2;         // a question that ends the process twice is not asked again
-constexpr int kPatienceOfPlans = 6;  // times that of the smallest question
+constexpr int kPatienceOfPlans = 6;  // times the smallest question's
 constexpr int kEndMilliseconds = 500;
 constexpr quint64 kProbe = 0;  // no question has this id
 

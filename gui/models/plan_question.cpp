@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-// Of a plan with the timelines of all its stages.
+// Enough for a plan with the timelines of all its stages.
 constexpr Budget kAnswerBudget{.bytes = size_t{256} << 20, .values = 16'000'000};
 
 QByteArray ended(const json& line) {

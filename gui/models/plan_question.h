@@ -1,4 +1,4 @@
-// What the planner is asked and what it answers, as plain data; the lines they travel in.
+// Questions to the planner and its answers, as plain data; the lines they travel in.
 #pragma once
 
 #include <QByteArray>
@@ -53,7 +53,7 @@ QByteArray catalogueLine(quint64 id);
 
 /// The id of an answer's line, without reading the rest of it; 0: it has none.
 quint64 answerId(const QByteArray& line);
-/// Any thread. What is no answer is one with an error.
+/// Any thread. A line that is no answer becomes one with an error.
 PlanAnswer readAnswer(const QByteArray& line);
 
 }  // namespace heddle::gui

@@ -10,7 +10,7 @@
 
 namespace heddle::gui {
 
-/// Of a rank that stands for all of its pipeline stage.
+/// The timeline of one rank for its whole pipeline stage.
 struct PredictedTimeline {
   int64_t rank = 0;
   std::shared_ptr<const Timeline> timeline;

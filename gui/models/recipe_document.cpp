@@ -39,7 +39,7 @@ QString shortValue(const QString& toml) {
   const qint64 entries = entriesOf(QString(text).replace(QLatin1String("[ "), QLatin1String("[")));
   if (entries > 0 && text.size() > kMax)
     return entries == 1 ? QObject::tr("one entry") : QObject::tr("%1 entries").arg(entries);
-  for (const char* ends : {"[]", "\"\""}) {  // a list of one is told as that one
+  for (const char* ends : {"[]", "\"\""}) {  // a list of one is shown as its entry
     const bool within = text.size() > 1 && text.front() == QLatin1Char(ends[0]) &&
                         text.back() == QLatin1Char(ends[1]) &&
                         !text.contains(QLatin1String("\", "));
@@ -193,7 +193,7 @@ QStringList RecipeDocument::unsavedChanges() const {
   const auto before = recipe::flatten(old.recipe), after = recipe::flatten(now.recipe);
   QStringList changes;
   for (size_t i = 0; readable_ && i < after.size(); ++i) {
-    // What follows from another preset is not told beside it.
+    // A change of preset is listed alone, without the values that follow from it.
     const std::string& key = after[i].first;
     const bool written = old.places.contains(key) || now.places.contains(key);
     if (before[i] == after[i] || (!written && key.find('.') != std::string::npos)) continue;
@@ -276,7 +276,7 @@ void RecipeDocument::setKeys(const KeyValues& pairs, const QString& what) {
 
 void RecipeDocument::setText(const QString& text) {
   if (text == text_) return;
-  // What lies between the common beginning and the common end has changed.
+  // Everything between the common beginning and the common end has changed.
   const qsizetype shorter = std::min(text.size(), text_.size());
   qsizetype from = 0;
   while (from < shorter && text[from] == text_[from]) ++from;

@@ -27,7 +27,7 @@ class RecipeDocument : public QObject {
   explicit RecipeDocument(QObject* parent = nullptr);
   ~RecipeDocument() override;
 
-  /// Takes a text in place of the one before; its history starts anew. `file` may be empty: a
+  /// Replaces the text; its history starts again. `file` may be empty: a
   /// recipe that has never been saved.
   void load(const QString& name, const QString& text, const QString& file);
   Result<> open(const QString& file);
@@ -53,13 +53,12 @@ class RecipeDocument : public QObject {
   /// → 20". Empty if only the text differs, or is no TOML.
   QStringList unsavedChanges() const;
 
-  /// False while the text is no TOML: then `resolved` and `value` are those of the last text that
-  /// was.
+  /// False while the text is no TOML: then `resolved` and `value` are the last readable text's.
   bool isReadable() const { return readable_; }
   /// Its paths are absolute.
   const recipe::Parsed& resolved() const { return resolved_; }
   const std::vector<recipe::Fault>& faults() const { return faults_; }
-  /// What `train` cannot execute yet, of a recipe without faults.
+  /// Features that `train` cannot execute yet, of a recipe without faults.
   const std::vector<recipe::Fault>& unsupported() const { return unsupported_; }
   /// The first fault of a key, or what `train` cannot do with it; null: neither.
   const recipe::Fault* faultOf(const QString& key) const;
@@ -67,20 +66,20 @@ class RecipeDocument : public QObject {
   bool isOpen(const recipe::Fault& fault) const;
   /// How many faults are mistakes; the others are open.
   qint64 mistakes() const;
-  /// What would mend that.
+  /// Changes that would mend it.
   std::vector<recipe::Offer> offers(const QString& key) const;
   bool canTrain() const { return faults_.empty() && unsupported_.empty(); }
 
   /// A key's value as TOML source: what is written, or its preset's, its checkpoint's or the
   /// default value.
   QString value(const QString& key) const { return values_.value(key); }
-  /// Whether the key stands in the text.
+  /// Whether the key is in the text.
   bool isWritten(const QString& key) const;
 
   /// Sets keys (an empty value removes one) as one undoable edit. Edits of the same first key
   /// become one until `endEdit`. Emits `refused` if the text does not allow it.
   void setKeys(const KeyValues& pairs, const QString& what);
-  /// What the text would be after that; an error if it does not allow it.
+  /// The text after that; an error if it does not allow it.
   Result<QString> textWith(const KeyValues& pairs) const;
   /// One key; what it has anyway, by preset or default, is not written.
   void setKey(const QString& key, const QString& value);
@@ -91,7 +90,7 @@ class RecipeDocument : public QObject {
   /// The next edit is one of its own.
   void endEdit() { ++edit_; }
   QUndoStack* history() { return &history_; }
-  /// What the recipe's files say of it; `changed` when they say something new.
+  /// Facts from the recipe's files; emits `changed` when there is a new one.
   RecipeFiles& files() { return files_; }
   const RecipeFiles& files() const { return files_; }
 

@@ -1,5 +1,5 @@
-// What the files that a recipe names say of it. They are read on a thread of their own, so that a
-// slow disk does not hold the window, and looked at again while they are asked for.
+// Facts from the files that a recipe names. They are read on a thread of their own, so that a slow
+// disk does not block the window, and checked again while they are in use.
 #pragma once
 
 #include <QDateTime>
@@ -30,7 +30,7 @@ class RecipeFiles : public QObject {
   bool isReading() const { return reading_.running(); }
 
  Q_SIGNALS:
-  /// What was asked for is known, or is another than before.
+  /// A requested fact is known, or has changed.
   void changed();
 
  private:

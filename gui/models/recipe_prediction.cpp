@@ -109,7 +109,7 @@ void RecipePrediction::setExecutor(const QString& executor) {
 }
 
 void RecipePrediction::setRefused(const QString& why) {
-  // What is shown is of this recipe where only what would close its shortfall cannot be told.
+  // The prediction shown is this recipe's; only the ways to close its shortfall are unknown.
   setAnswered(std::exchange(closing_, false) ? QString() : why);
 }
 

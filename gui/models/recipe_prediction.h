@@ -1,5 +1,5 @@
-// The prediction of the recipe being composed: asked anew after every edit, kept while the recipe
-// has faults, held against a pinned one. No widgets. GUI thread only.
+// The prediction of the recipe being composed: requested after every edit, kept while the recipe
+// has faults, compared with a pinned one. No widgets. GUI thread only.
 #pragma once
 
 #include <QObject>
@@ -29,15 +29,15 @@ class RecipePrediction : public QObject {
   const std::shared_ptr<const Prediction>& shown() const { return shown_.prediction; }
   /// The recipe that `shown` is of, which need not be what the document says now.
   const recipe::Recipe& shownRecipe() const { return shown_.recipe; }
-  /// What `shown` lacks that does not fit, and what would close it; none until that is known, and
-  /// of a recipe that has been edited since.
+  /// How far `shown` is from fitting, and changes that would close the gap; none until that is
+  /// known, and for a recipe that has been edited since.
   const std::optional<plan::Shortfall>& shortfall() const { return shortfall_; }
   bool looksForWhatCloses() const { return closing_; }
   /// Why `shown` is not what the recipe says now: a fault of it, or the planner's. Empty: it is,
   /// or will be as soon as it has been planned.
   const QString& staleReason() const { return staleReason_; }
   bool isStale() const { return shown() && !staleReason_.isEmpty(); }
-  /// What the planner has gone through lately; empty: nothing.
+  /// The planner's latest trouble; empty: none.
   const QString& trouble() const { return client_.trouble(); }
   bool isPlanning() const { return client_.isBusy(); }
   /// Whether what is shown is of an earlier text, and the answer for this one is under way.
@@ -48,7 +48,7 @@ class RecipePrediction : public QObject {
   const QString& executor() const { return executor_; }
   void setExecutor(const QString& executor);
 
-  /// What the planner is asked for a text in place of the document's, for the same executor.
+  /// The planner's question for another text than the document's, for the same executor.
   PlanQuestion questionOf(const QString& text) const;
   PlanClient& client() const { return client_; }
 
@@ -56,11 +56,11 @@ class RecipePrediction : public QObject {
   void pin();
   void unpin();
   const std::shared_ptr<const Prediction>& pinned() const { return pinned_.prediction; }
-  /// Of which recipe it is: "debug, edited".
+  /// The name of its recipe: "debug, edited".
   const QString& pinnedName() const { return pinned_.name; }
   /// Whether something else is shown than what is pinned.
   bool hasTwo() const { return pinned() && shown() && pinned() != shown(); }
-  /// What is pinned and what is shown, each with the recipe that it is of, by names that differ.
+  /// The pinned and the shown prediction, each with its recipe, under names that differ.
   std::vector<PlannedRecipe> two() const;
 
   /// By which of the document's conventions FLOPs are counted.

@@ -1,6 +1,5 @@
-// How fast a run goes, how long it still takes, what nothing hides: computed here, for all who show
-// it. What is said
-// of a run's throughput is its summary's median, kept by the store.
+// A run's pace, time left and exposed communication, computed here for every view. Its throughput
+// is the summary's median, kept by the store.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@ struct RunPace {
   double stepSeconds = 0;  // rank 0's, median of the last steps; 0: none yet
   bool ending = false;     // it is being stopped: the steps that are left will not come
 
-  /// Seconds until the last step; nullopt when that cannot be told yet.
+  /// Seconds until the last step; nullopt while unknown.
   std::optional<double> remaining() const;
 };
 

@@ -16,7 +16,7 @@ struct StateLook {
 
 /// A run's state; no two share an icon.
 StateLook lookOf(storage::RunState state);
-/// What a probe's check found.
+/// The status of a probe's check.
 StateLook lookOf(probe::Status status);
 
 }  // namespace heddle::gui

@@ -24,7 +24,7 @@ struct TargetEntry {
   bool busy = false;  // being connected to
 
   QString name() const { return QString::fromStdString(target.name); }
-  /// What the probe found may hold no longer.
+  /// The probe's findings may no longer hold.
   bool isOutOfReach() const { return !error.isEmpty() || !lost.isEmpty(); }
   bool isThisMachine() const { return target.name == remote::kThisMachine; }
 };

@@ -1,4 +1,4 @@
-// How many ids a tokenizer has: what `vocab_size = 0` stands for.
+// The number of ids of a tokenizer: the meaning of `vocab_size = 0`.
 #pragma once
 
 #include <QString>

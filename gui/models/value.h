@@ -16,8 +16,8 @@ std::optional<double> number(const storage::Value& value);
 /// "tokens_per_second_per_rank" 6,667 tok/s, "lr" 3.00e-4. Quotes of TOML strings are dropped.
 QString valueText(const QString& key, const storage::Value& value);
 
-/// The values of one key in several runs (nullopt: none) as they stand side by side: two that are
-/// not the same do not look so: all of them have as many digits as tell them apart.
+/// The values of one key in several runs (nullopt: none), to be shown side by side. All of them
+/// have enough digits that different values look different.
 QStringList valueTexts(const QString& key,
                        const std::vector<std::optional<storage::Value>>& values);
 
@@ -27,7 +27,7 @@ QString keyText(const QString& key);
 /// The same of a run's result: "step, median" where it is the run's median, and no one step's.
 QString resultText(const QString& key);
 
-/// What a label alone may not tell; empty: it does.
+/// An explanation of a label; empty: the label is enough.
 QString keyMeaning(const QString& key);
 
 /// +1: more is better (tokens per second); −1: less is better (loss, seconds, bytes, collectives);

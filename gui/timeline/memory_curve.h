@@ -24,7 +24,7 @@ class MemoryCurve : public QWidget {
   void setAxis(const TimeAxis& axis);
   /// The moment of the most memory; −1: there is none.
   int64_t peakMoment() const { return peak_; }
-  /// The bytes that the widget's top stands for.
+  /// The bytes at the widget's top.
   double top() const;
 
   QSize sizeHint() const override { return {800, 84}; }

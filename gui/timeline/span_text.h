@@ -1,4 +1,4 @@
-// What a span says of itself: in the tooltip and to a screen reader.
+// A span's description in the tooltip and for a screen reader.
 #pragma once
 
 #include <QString>

@@ -11,11 +11,11 @@
 namespace heddle::gui {
 namespace {
 
-constexpr double kFinest = 0.01;  // of a minute, an hour or a day: what is finer is told in less
+constexpr double kFinest = 0.01;  // of a minute, an hour or a day: finer times use a smaller unit
 
 double microseconds(const TimeUnit& unit) { return unit.seconds * 1e6; }
 
-/// Minutes, hours or days, where an axis up to `endUs` with ticks `leastUs` apart is told in them.
+/// Minutes, hours or days, if an axis up to `endUs` with ticks `leastUs` apart uses them.
 const TimeUnit* longUnit(double endUs, double leastUs) {
   for (const TimeUnit& unit : kTimeUnits) {
     if (unit.seconds <= 1) break;

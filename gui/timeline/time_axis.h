@@ -26,7 +26,7 @@ struct TimeAxis {
   double toTime(double pixel) const { return beginUs + (pixel - left) * usPerPixel(); }
   bool showsAll() const { return beginUs <= 0 && endUs >= lengthUs; }
 
-  /// Shows [beginUs, endUs], moved and widened as needed to lie within [0, lengthUs] and to span
+  /// Shows [beginUs, endUs], moved and widened as needed to be within [0, lengthUs] and to span
   /// at least `kShortest` microseconds.
   void show(double fromUs, double toUs);
   void fit() { show(0, lengthUs); }

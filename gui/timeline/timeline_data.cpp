@@ -11,7 +11,7 @@ using telemetry::Span;
 
 constexpr int64_t kShortestPhase = 50;  // of a step: a fiftieth
 
-// Nothing moves, as other ranks have yet to come to it.
+// Nothing moves, as other ranks have yet to reach it.
 bool waits(const Span& span) { return span.stream >= telemetry::kWait; }
 
 Interval timeOf(const Span& span) {
@@ -206,7 +206,7 @@ std::vector<Mark> Lane::marks(Interval view, double foldUs) const {
       ++i;
       continue;
     }
-    // Folds lie on a grid that does not depend on the view, so that panning does not make them
+    // Folds are on a grid that does not depend on the view, so that panning does not make them
     // flicker.
     const double cell = std::floor(static_cast<double>(piece.time.begin) / foldUs);
     const auto bound = static_cast<int64_t>(std::ceil((cell + 1) * foldUs));

@@ -12,9 +12,9 @@
 
 namespace heddle::gui {
 
-/// What a piece of time was spent on. Communication is hidden while compute runs and exposed while
+/// The use of a piece of time. Communication is hidden while compute runs and exposed while
 /// compute idles; a span that is partly both becomes several pieces. Waiting is exposed
-/// communication that has not begun, because other ranks have yet to come to it.
+/// communication that has not begun, because other ranks have yet to reach it.
 enum class Kind : uint8_t { forward, backward, optimizer, hidden, exposed, waiting };
 inline constexpr int kKinds = 6;
 
@@ -36,7 +36,7 @@ class Intervals {
   explicit Intervals(std::vector<Interval> unsorted);
 
   const std::vector<Interval>& items() const { return items_; }
-  /// Time of [begin, end) that lies in the set.
+  /// Time of [begin, end) that is in the set.
   int64_t covered(int64_t begin, int64_t end) const;
   Intervals intersection(const Intervals& other) const;
   Intervals without(const Intervals& other) const;
@@ -55,7 +55,7 @@ struct Piece {
   uint32_t span = 0;  // index into Lane::spans()
 };
 
-/// What is painted: a piece, or neighbours too narrow to be seen apart folded into one.
+/// A painted piece, or neighbours too narrow to be seen apart, folded into one.
 struct Mark {
   Interval time;
   Kind kind = Kind::forward;  // of a fold: the kind with most time in it
@@ -64,7 +64,7 @@ struct Mark {
   uint32_t count = 1;         // more than one: a fold
 };
 
-/// The part of a module's name that stands for its layer: "layers.3" of "layers.3.attention.wq".
+/// The part of a module's name that names its layer: "layers.3" of "layers.3.attention.wq".
 std::string_view layerOf(std::string_view module);
 
 /// The spans of one stream.
@@ -80,10 +80,10 @@ class Lane {
   /// lane.
   uint32_t group(size_t span) const { return groups_[span]; }
 
-  /// What to paint of `view` when pieces shorter than `foldUs` are folded. The result has at most
-  /// two marks per `foldUs`, however many spans there are, and costs a binary search each.
+  /// The marks to paint in `view` when pieces shorter than `foldUs` are folded. The result has at
+  /// most two marks per `foldUs`, however many spans there are, and costs a binary search each.
   std::vector<Mark> marks(Interval view, double foldUs) const;
-  /// The span running at `time`, or -1. Of overlapping spans the one that began last.
+  /// The span running at `time`, the latest to begin if spans overlap, or -1.
   int64_t spanAt(int64_t time) const;
   /// Time of each kind in pieces [first, last).
   std::array<int64_t, kKinds> totals(size_t first, size_t last) const;
@@ -96,8 +96,8 @@ class Lane {
   std::vector<std::array<int64_t, kKinds>> before_;  // time of each kind in pieces before i
 };
 
-/// Consecutive compute of one phase. What the optimizer does in the middle of it belongs to it
-/// where that takes less than a fiftieth of the step.
+/// Consecutive compute of one phase. Optimizer work in the middle of it belongs to it
+/// if that takes less than a fiftieth of the step.
 struct PhaseRun {
   Kind phase = Kind::forward;
   Interval time;

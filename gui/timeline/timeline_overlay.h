@@ -1,5 +1,5 @@
-// What moves over a timeline's picture: the axis with the selected stretch, the span under the
-// pointer with its tooltip, the current span.
+// The moving parts over a timeline's picture: the axis with the selected stretch, the span under
+// the pointer with its tooltip, the current span.
 #pragma once
 
 #include <QPoint>

@@ -120,7 +120,7 @@ void paintLabels(QPainter& painter, const TimelineRow& row, const RowRects& rect
   if (needed.height() <= room.height()) {
     painter.drawText(room, Qt::AlignLeft | Qt::TextWordWrap, row.note);
   } else {
-    // Of "straggler +30.2 ms" the number counts.
+    // The number matters most in "straggler +30.2 ms".
     QString words = row.note;
     while (painter.fontMetrics().horizontalAdvance(words) > width && words.contains(QChar(' ')))
       words = words.section(QChar(' '), 1);

@@ -1,4 +1,4 @@
-// What a timeline widget shows: rows, and references to lanes and spans in them. Plain data.
+// A timeline widget's content: rows, and references to lanes and spans in them. Plain data.
 #pragma once
 
 #include <QColor>
@@ -36,7 +36,7 @@ struct SpanRef {
   bool operator==(const SpanRef&) const = default;
 };
 
-/// What a search has found: [row][stream][i] is the number of hits in the lane's pieces before i.
+/// A search's result: [row][stream][i] is the number of hits in the lane's pieces before i.
 /// Empty: no search.
 using SearchHits = std::vector<std::array<std::vector<uint32_t>, 2>>;
 

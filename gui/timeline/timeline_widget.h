@@ -32,7 +32,7 @@ class TimelineWidget : public QAbstractScrollArea {
   /// In the middle while there are no rows.
   void setEmptyText(const QString& text);
 
-  /// Spans whose operator or module contains the text stand out; empty: all do. Case is ignored.
+  /// Highlights spans whose operator or module contains the text; empty: all. Case is ignored.
   void setSearch(const QString& text);
   /// The same by any test, instead of a text; an empty one: none.
   void setHighlight(SpanTest test);
@@ -60,7 +60,7 @@ class TimelineWidget : public QAbstractScrollArea {
 
  Q_SIGNALS:
   void selectionChanged();
-  /// Of the axis: what it shows, or on which pixels.
+  /// The axis shows another stretch, or on other pixels.
   void viewChanged();
   void currentChanged();
 

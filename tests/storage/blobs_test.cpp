@@ -55,8 +55,8 @@ class BlobsTest : public QObject {
     const std::vector<Bin> two = unpack(blob({even(2), 5, 10, 0, 0}), 0);
     QCOMPARE(two.size(), size_t{2});
     QCOMPARE(two[1].last_step, int64_t{15});
-    QVERIFY(unpack(blob({even(0xffffffff)}), 0).empty());                // 32 GiB of steps
-    QVERIFY(unpack(blob({even(2), 5, 0, 0, 0}), 0).empty());             // steps that stand still
+    QVERIFY(unpack(blob({even(0xffffffff)}), 0).empty());     // 32 GiB of steps
+    QVERIFY(unpack(blob({even(2), 5, 0, 0, 0}), 0).empty());  // steps that do not advance
     QVERIFY(unpack(blob({even(2), 5, uint64_t(-1), 0, 0}), 0).empty());  // or go back
     QVERIFY(unpack(blob({even(2), uint64_t(1) << 62, 1, 0, 0}), 0).empty());
     const uint64_t last = uint64_t(1) << 53;

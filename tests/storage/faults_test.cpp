@@ -1,4 +1,4 @@
-// What the store meets in the wild: readers while it writes, a full disk, another writing process.
+// The store in the wild: readers while it writes, a full disk, another writing process.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <sys/mount.h>
 #include <sys/wait.h>

@@ -14,7 +14,7 @@ constexpr int kKept = SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_J
 
 }  // namespace
 
-/// An open file: SQLite's own stands after it in memory.
+/// An open file: SQLite's own follows it in memory.
 struct DiskFile {
   sqlite3_file base;
   FaultyDisk* disk;
@@ -26,7 +26,7 @@ struct DiskFile {
     return *of(file).real()->pMethods;
   }
 
-  /// Keeps what stands in [from, to) until the next sync; zeros after the file's end.
+  /// Keeps the bytes of [from, to) until the next sync; zeros after the file's end.
   void keep(int64_t from, int64_t to) {
     for (int64_t sector = from / kSector; sector * kSector < to; ++sector) {
       const auto [at, added] = unsynced->sectors.try_emplace(sector);

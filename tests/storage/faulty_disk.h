@@ -12,7 +12,7 @@
 
 namespace heddle::storage {
 
-/// For its life all stores of this process lie on it. Any thread.
+/// For its life it holds all stores of this process. Any thread.
 class FaultyDisk {
  public:
   FaultyDisk();
@@ -33,13 +33,13 @@ class FaultyDisk {
 
  private:
   friend struct DiskFile;
-  /// Of a file, since its last sync.
+  /// A file's unsynced writes.
   struct Unsynced {
     uintmax_t durable_bytes = 0;
     std::map<int64_t, std::string> sectors;  // what they held, by number
   };
   enum class Step { write, other };
-  /// What the next step comes to: SQLITE_OK, or why it fails.
+  /// The next step's result: SQLITE_OK, or why it fails.
   int take_step(Step step);
   void lose(const std::string& path, const Unsynced& unsynced, std::mt19937& random);
 

@@ -54,7 +54,7 @@ struct Kept {
     return {};
   }
 
-  /// What is wrong with the store; nothing: all that was promised is there, once.
+  /// The store's error; none: all that was promised is there, once.
   std::string wrong() const {
     Reader reader = must(Reader::open(path));
     const std::vector<LogCursor> logs = must(reader.logs(run));

@@ -1,4 +1,4 @@
-// Charts' numbers against the same sums done by hand on the raw samples.
+// Charts' numbers compared with the same sums over the raw samples.
 #include <QtTest>
 #include <random>
 

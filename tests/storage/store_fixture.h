@@ -49,7 +49,7 @@ inline std::vector<telemetry::Record> whole_run(int64_t steps, int32_t rank = 0)
   return records;
 }
 
-/// What `Reader::digests` says of a log that holds all whole records of `log`.
+/// The `Reader::digests` of a log that holds all whole records of `log`.
 inline LogDigest digest_of(const std::string& log, int32_t rank = 0, int32_t epoch = 0) {
   LogDigest digest{.rank = rank, .epoch = epoch};
   std::vector<uint64_t> checksums;

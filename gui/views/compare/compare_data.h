@@ -1,4 +1,4 @@
-// What the Compare page shows, read from the store in one go. Plain data.
+// The Compare page's data, read from the store in one go. Plain data.
 #pragma once
 
 #include <QString>
@@ -10,7 +10,7 @@
 
 namespace heddle::gui {
 
-/// What of the runs that are compared is no run, by its id.
+/// The plans among the compared runs, by their ids.
 using Plans = std::map<storage::RunId, PlannedRecipe>;
 
 struct CompareData {
@@ -25,8 +25,8 @@ struct CompareData {
 /// As many runs are drawn; of more the first ones.
 inline constexpr size_t kMaxCompared = 40;
 
-/// Those of the runs that are there, and not in the trash, as one line each that changes when
-/// anything that the page shows of the run does. Plans are there.
+/// The runs that exist and are not in the trash, plans included, with a line each that changes when
+/// anything that the page shows of the run does.
 struct Present {
   std::vector<storage::RunId> runs;
   std::vector<std::string> marks;

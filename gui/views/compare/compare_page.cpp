@@ -20,8 +20,8 @@ namespace heddle::gui {
 namespace {
 
 constexpr size_t kShownUnasked = 2;
-constexpr int kWide = 1300;      // from here on throughput and memory stand beside the loss
-constexpr int kVeryWide = 2000;  // and where the steps differ beside their timelines
+constexpr int kWide = 1300;      // from here on throughput and memory are next to the loss
+constexpr int kVeryWide = 2000;  // and the step differences next to their timelines
 constexpr int kStatistics = 400, kWideStatistics = 460;  // widths beside the timelines
 
 bool isRun(const RunFacts& facts) { return !isPlanned(facts.detail.summary.id); }
@@ -345,7 +345,7 @@ void ComparePage::read(bool anyway) {
 
 void ComparePage::take(Answer answer) {
   const auto& there = answer.present.runs;
-  // What was removed meanwhile, or is in the trash, is compared no more.
+  // Drops runs that were removed meanwhile or are in the trash.
   if (there.size() != static_cast<size_t>(runs_.size()))
     setRuns(QList<qint64>(there.begin(), there.end()));
   present_ = std::move(answer.present);
@@ -388,7 +388,7 @@ bool ComparePage::hasPlansAlone() const {
   return !data_.runs.empty() && std::ranges::none_of(data_.runs, isRun);
 }
 
-/// What has not been run has no steps to choose from, and no curves.
+/// Plans have no steps to choose from, and no curves.
 void ComparePage::showControls() {
   const bool plans = hasPlansAlone();
   rank_->setVisible(data_.ranks.size() > 1);

@@ -77,7 +77,7 @@ class ComparePage : public Page {
   bool hasPlansAlone() const;
   void showStatistics();
   void showSteps();
-  /// The spans of the row that was chosen stand out in the timelines.
+  /// Highlights the chosen row's spans in the timelines.
   void highlight();
   void offerRuns();
   QString layoutKey() const;

@@ -16,7 +16,7 @@ std::optional<double> finite(const std::optional<storage::Value>& value) {
   return found && std::isfinite(*found) ? found : std::nullopt;
 }
 
-/// What is looked at first stands first.
+/// The most important results come first.
 size_t rankOf(const std::string& key) {
   static const std::vector<std::string> order = {"loss",
                                                  "tokens_per_second_per_rank",
@@ -99,7 +99,7 @@ void DifferenceModel::rebuild() {
   addGroup(tr("Environment"), comparison_.environment, Kind::given);
   std::vector<storage::Compared> results = comparison_.results;
   const bool planned = isOfPlans(results);
-  // Nothing is measured that would go by the same name.
+  // No measured result has the same name.
   if (planned)
     for (storage::Compared& each : results) each.key.erase(0, kPredicted.size());
   addGroup(planned ? tr("Predicted") : tr("Results"), std::move(results),

@@ -1,6 +1,6 @@
 // Recipe, environment and results as a table: a row a key (its name is the row's header, so that it
 // stays where it is when columns scroll), a column a run, the best value of each result marked;
-// with two runs a column for the difference. What differs, or all.
+// with two runs a column for the difference. Shows differing keys or all.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -26,7 +26,7 @@ class DifferenceModel : public QAbstractTableModel {
   void setComparison(storage::Comparison comparison, QList<RunStroke> strokes);
   /// Whether keys that are the same in all runs are shown too.
   void setAllKeys(bool all);
-  /// What to do where there is no row; empty: there are some.
+  /// A hint for a table without rows; empty: there are some.
   QString emptyText() const;
   /// Tab-separated text of the whole table, for the clipboard.
   QString text() const;

@@ -160,8 +160,8 @@ void StepDifferences::setSteps(std::vector<std::shared_ptr<const workbench::RunS
   align();
 }
 
-/// Of several runs the measured steps of the first two; of one, or where that is all there is, the
-/// first two sides: a run's prediction stands before its measurement.
+/// Several runs: the measured steps of the first two. One run, or no two measured steps: the first
+/// two sides, a run's prediction before its measurement.
 void StepDifferences::pickUsual() {
   std::vector<int> measured;
   for (size_t i = 0; i < choices_.size(); ++i)
@@ -247,7 +247,7 @@ void StepDifferences::display() {
         headOf(*left), headOf(*right));
   showSpent();
   showSurprises();
-  // What was chosen stays so while a run goes on.
+  // The choice stays while a run goes on.
   const bool same = before && grouping != kMemory &&
                     before->grouping == static_cast<Grouping>(grouping) &&
                     before->sides == std::array{*left, *right};

@@ -40,8 +40,7 @@ class StepDifferences : public Card {
 
   explicit StepDifferences(Worker& worker, QWidget* parent = nullptr);
 
-  /// What can be picked. What the user has picked stays where it still is. Hides where there are
-  /// not two.
+  /// The steps to pick from. The user's pick stays if it still exists. Hides with fewer than two.
   void setSteps(std::vector<std::shared_ptr<const workbench::RunSteps>> runs, int64_t rank);
   /// The run's prediction against what was measured, where it has both.
   void pickPrediction(storage::RunId run);

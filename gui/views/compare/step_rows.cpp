@@ -64,7 +64,7 @@ int StepRows::rowCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : static_cast<int>(rows_.size());
 }
 
-// What memory is used for has no parts of time.
+// Memory has no parts of time.
 int StepRows::columnCount(const QModelIndex& parent) const {
   if (parent.isValid() || rows_.empty()) return 0;
   return unit_ == Unit::bytes ? Compute : ColumnCount;

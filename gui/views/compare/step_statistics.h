@@ -1,5 +1,5 @@
 // How the compared runs' steps were spent: a table of the selection or the whole step, a column a
-// run, or where these are too many a row; and a bar a run. What is longer scrolls.
+// run, or where these are too many a row; and a bar a run. Longer ones scroll.
 #pragma once
 
 #include <QGridLayout>

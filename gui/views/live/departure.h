@@ -10,7 +10,7 @@
 
 namespace heddle::gui {
 
-/// What a run was predicted to take; 0: not predicted.
+/// A run's prediction; 0: not predicted.
 struct PredictedStep {
   double seconds = 0;
   double bytes = 0;      // at the peak of the rank that needs most

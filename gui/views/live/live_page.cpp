@@ -29,7 +29,7 @@ QDateTime timeOf(double seconds) {
   return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(seconds * 1000));
 }
 
-/// Where its checkpoints lie is not known.
+/// The place of its checkpoints is unknown.
 bool wasImported(const storage::RunDetail& run) {
   const auto place = workbench::place_from_json(run.hosts);
   return storage::has_ended(run.summary.state) && (!place || place->shares.empty());
@@ -303,7 +303,7 @@ void LivePage::take(LiveUpdate update) {
   if (going) restart(going);
 }
 
-/// What a stop has kept is seen on the run's hosts, which may take a while.
+/// Looks on the run's hosts for what a stop has kept, which may take a while.
 void LivePage::findLeft() {
   left_ = tr("after step %1").arg(format::count(run_->summary.steps));
   leaving_.start([run = *run_] { return workbench::what_stop_left(run); },
@@ -345,7 +345,7 @@ void LivePage::drawSteps(const std::vector<StepPoint>& points) {
   tiles_->show(*run_, steps_, pace_, exposed_);
 }
 
-/// What curves are held against; the run's log tells it before the first step.
+/// Shows the reference lines of the curves; the run's log has them before the first step.
 void LivePage::showPredicted() {
   const PredictedStep predicted = predictedStep(*run_);
   if (predicted == departures_.predicted()) return;
@@ -434,7 +434,7 @@ void LivePage::showSources() {
 void LivePage::showState() {
   const bool going = run_ && !storage::has_ended(run_->summary.state);
   if (run_ && !going) session().setAsked(run_->summary.id, {});
-  // "It cannot be stopped" is not to stand over a run that has ended since.
+  // A run that has ended needs no message "It cannot be stopped".
   if (run_ && !going) Q_EMIT session().messageSettled(subjectOf(run_->summary.id));
   const bool saves = run_ && readRecipe().saves;
   checkpoint_->setVisible(going && saves);
@@ -465,7 +465,7 @@ void LivePage::showContact() {
                   {.heldUp = heldUp(),
                    .left = left_,
                    .asked = askedText(session().asked(run_->summary.id), look)});
-  // All below it moves, and nobody else paints what lies between the cards.
+  // All below it moves, and nobody else paints the gaps between the cards.
   if (banner_->isVisible() != banner) banner_->parentWidget()->update();
   tiles_->setStale(!look.fresh());
   ranks_->setStale(!look.fresh());
@@ -474,7 +474,7 @@ void LivePage::showContact() {
   picker_->setLook(lookOf(run_->summary.state, look));
 }
 
-/// What the supervisor says of a rank holds until a step ends; and a rank may lag without a word.
+/// The supervisor's warning about a rank holds until a step ends; a rank may lag without one, too.
 QString LivePage::heldUp() const {
   if (storage::has_ended(run_->summary.state)) return {};
   if (rankWarning_ && rankWarning_->time > stepTime_)

@@ -59,7 +59,7 @@ class LivePage : public Page {
   void showContact();
   QString heldUp() const;
   void tick();
-  /// What of a run's recipe the page needs, read once.
+  /// The part of a run's recipe that the page needs, read once.
   struct ReadRecipe {
     storage::RunId run = 0;
     bool saves = false;  // checkpoints

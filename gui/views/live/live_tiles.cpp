@@ -121,7 +121,7 @@ void LiveTiles::showUtilization(const storage::RunDetail& run, const StepPoints&
 }
 
 void LiveTiles::showMemory(const storage::RunDetail& run) {
-  // Of a run that has ended what every page says of it; before, what its newest step tells.
+  // A run that has ended shows its result, as every page does; before, its newest step.
   const auto peak = result(run, "peak_bytes");
   const double held = peak.value_or(newest_.memoryBytes);
   memory_->setValue(std::isnan(held) ? format::kNone : format::bytes(held));

@@ -24,7 +24,7 @@ std::optional<double> resultOf(const storage::RunDetail& run, const char* key) {
   return found == run.results.end() ? std::nullopt : number(found->second);
 }
 
-/// Of all stages, the largest first.
+/// All stages' surprises, the largest first.
 std::vector<RankSurprise> surprisesOf(const workbench::RunSteps& steps) {
   constexpr size_t kMax = 3;
   std::vector<RankSurprise> all;

@@ -1,5 +1,5 @@
-// What the Live page reads of a run: everything that came in after what it has. Plain data; read on
-// the session's reading thread.
+// The Live page's next portion of a run: everything that came in since the last one. Plain data;
+// read on the session's reading thread.
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,7 @@ class LogLines {
 
   /// The last `most` lines that the filter lets through.
   std::vector<Shown> last(const Filter& filter, size_t most) const;
-  /// What the last add() brought, of these.
+  /// The lines of the last add() that the filter lets through.
   std::vector<Shown> added(const Filter& filter) const;
 
   /// Unfolds a long line, or folds it again.

@@ -17,7 +17,7 @@ class RankBars : public QWidget {
   /// `stages`: as of findStraggler.
   void setValues(std::vector<int32_t> ranks, std::vector<double> seconds,
                  const std::vector<int>& stages);
-  /// Of a run that is not heard of: grey, and nobody is called slow.
+  /// The run is out of contact: the bars are grey, and no rank is called slow.
   void setStale(bool stale);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return {140, 24}; }

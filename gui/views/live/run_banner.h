@@ -1,4 +1,4 @@
-// What went wrong with a run, in words: failed, lost, stopped, not heard of, damage in its logs.
+// A run's trouble in words: failed, lost, stopped, out of contact, damage in its logs.
 #pragma once
 
 #include <QFrame>
@@ -14,11 +14,11 @@ class RunBanner : public QFrame {
 
  public:
   explicit RunBanner(QWidget* parent = nullptr);
-  /// What else is to be said; each may be empty.
+  /// Further sentences; each may be empty.
   struct Words {
     QString heldUp;  // which rank the others wait for
     QString left;    // what a stopped run has kept
-    QString asked;   // what it was asked and has not done; said where it cannot be told
+    QString asked;   // its pending request, while it cannot be reached
   };
   /// Hides itself when there is nothing to say.
   void setRun(const storage::RunDetail& run, const std::vector<storage::LogGap>& gaps,

@@ -1,5 +1,5 @@
-// What has been seen of each source of a mix, as a share of all and against its weight: a bar with
-// its legend below.
+// The tokens seen of each source of a mix, as a share of all and compared with its weight: a bar
+// with its legend below.
 #pragma once
 
 #include <QFrame>
@@ -20,7 +20,7 @@ class SourceStrip : public QFrame {
   /// run read these. Hides where there is one source alone.
   void setSources(std::vector<recipe::DataSource> sources, std::vector<double> tokens,
                   double before);
-  /// Of a run that is not heard of.
+  /// The run is out of contact.
   void setStale(bool stale);
   /// A line for each source: "web/ 70.2 % of 70.0 %, 1.23 M tokens".
   QStringList lines() const;
@@ -33,7 +33,7 @@ class SourceStrip : public QFrame {
   double seen() const;
   QStringList textsOf(size_t source) const;
   void refresh();
-  /// How many entries of the legend stand in a row.
+  /// The number of the legend's entries in a row.
   int perRow() const;
   void arrange();
 

@@ -156,7 +156,7 @@ StepCard::Shows StepCard::shows() const {
   return shown_.predicted.empty() ? Shows::measured : static_cast<Shows>(shows_->current());
 }
 
-/// Under the rank that stands for its pipeline stage, the stage's prediction.
+/// The stage's prediction is under the rank that represents its pipeline stage.
 void StepCard::showRows() {
   const auto slow = findStraggler(compute_, stagesOf(shown_.ranks));
   std::vector<TimelineRow> rows;
@@ -293,7 +293,7 @@ void StepCard::showStatistics() {
       : shown_.ranks.size() > 1     ? tr("this step, mean of %1 ranks").arg(shown_.ranks.size())
                                     : tr("this step, rank %1").arg(shown_.ranks.front());
   const bool much = s.range > 0 && isMuchExposed(double(s.exposed) / double(s.range));
-  // What goes first where there is no room for all; exposed is what the page is for.
+  // The parts in the order in which they go when there is no room; exposed matters most here.
   QList<QPair<int, QString>> parts{
       {0, QStringLiteral("<span style=\"color:%1\">%2</span>").arg(c.text.name(), over)},
       {1, part(tr("compute"), s.compute, c.text)},

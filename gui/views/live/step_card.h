@@ -25,9 +25,9 @@ class StepCard : public Card {
   /// `host` of each rank may be empty.
   void setTimelines(const StepTimelines& step);
   void setProfiled(std::vector<int64_t> steps);
-  /// Where ranks stand: told beside each where they differ in more than one dimension.
+  /// The ranks' places, shown next to each when they differ in more than one dimension.
   void setMesh(const recipe::Mesh& mesh) { mesh_ = mesh; }
-  /// The run is not heard of: who was slow in its last step may be so no longer.
+  /// The run is out of contact: the slowest rank of its last step may have caught up.
   void setStale(bool stale);
   void setEmptyText(const QString& text) { timeline_->setEmptyText(text); }
 

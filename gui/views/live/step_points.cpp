@@ -100,7 +100,7 @@ std::optional<Straggler> findStraggler(const std::vector<double>& computeSeconds
   for (size_t i = 0; i < computeSeconds.size(); ++i)
     ofStage[stages.empty() ? 0 : stages[i]].push_back(i);
   std::optional<Straggler> worst;
-  // Of a stage the slowest is furthest behind the others, so it alone is looked at.
+  // The slowest rank of a stage is furthest behind the others: no other is checked.
   for (const auto& [stage, ranks] : ofStage) {
     const size_t slowest =
         *std::ranges::max_element(ranks, {}, [&](size_t rank) { return computeSeconds[rank]; });

@@ -62,7 +62,7 @@ void RunColumns::measure() {
   QStyleOptionViewItem option;
   header_->ensurePolished();  // the sheet's font
   fitting_ = true;
-  // Of a hidden one the header says that it needs nothing.
+  // The header reports no width for a hidden column.
   for (int column = 0; column < RunsModel::ColumnCount; ++column)
     header_->setSectionHidden(column, false);
   for (int column = 0; column < RunsModel::ColumnCount; ++column) {

@@ -15,7 +15,7 @@ namespace {
 constexpr int kPoints = 1000;
 constexpr int kLowestChart = 170;
 constexpr int kPauseMilliseconds = 300;  // in typing, before the notes are saved
-/// What is worth a line, in order; others stand on the Compare page.
+/// The results that get a line, in order; the Compare page has the others.
 const char* const kResults[] = {"tokens_per_second_per_rank",
                                 "step_seconds",
                                 "predicted_step_seconds",

@@ -271,7 +271,7 @@ bool RunsProxy::filterAcceptsRow(int row, const QModelIndex&) const {
 
 bool RunsProxy::lessThan(const QModelIndex& left, const QModelIndex& right) const {
   const QVariant a = left.data(RunsModel::SortRole), b = right.data(RunsModel::SortRole);
-  // What has no value stands last, whichever way is sorted.
+  // Rows without a value come last in either order.
   if (a.isNull() != b.isNull()) return (sortOrder() == Qt::AscendingOrder) == b.isNull();
   if (a.typeId() == QMetaType::QString)
     return QString::localeAwareCompare(a.toString(), b.toString()) < 0;

@@ -19,7 +19,7 @@
 namespace heddle::gui {
 namespace {
 
-/// What became of the wish to stop some runs.
+/// The outcome of a request to stop some runs.
 struct Stopping {
   std::vector<storage::RunDetail> lost;   // a stop would lose these: asked first
   std::vector<storage::RunDetail> saved;  // others stop

@@ -63,7 +63,7 @@ class RunsPage : public Page {
   void showSpared();
   void selectionChanged();
   void describeActions();
-  /// Of the selected runs where `run` is one of them, else of that run alone, which stays as it is.
+  /// For the selected runs if `run` is one of them, else for that run alone; the selection stays.
   void showMenu(const QPoint& globalPosition, qint64 run);
   void stopRuns();
   void confirmStop(const storage::RunDetail& run);

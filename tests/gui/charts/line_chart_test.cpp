@@ -195,7 +195,7 @@ class LineChartTest : public QObject {
       return event.isAccepted();
     };
     chart->clearFocus();
-    QVERIFY(!turn({}));  // what the chart stands in has it
+    QVERIFY(!turn({}));  // the view around the chart gets it
     QVERIFY(chart->showsAll());
     QVERIFY(turn(Qt::ControlModifier));
     QVERIFY(!chart->showsAll());

@@ -190,7 +190,7 @@ class ComparePageTest : public QObject {
     QVERIFY(table->model()->rowCount() > 0);
     QVERIFY(table->accessibleDescription().isEmpty());
     page.findChild<Segment*>(QStringLiteral("keys"))->setCurrent(0);
-    // What is said is drawn too.
+    // The words are drawn too.
     const QColor ground = said.pixelColor(2, 2);
     bool drawn = false;
     for (int y = 0; y < said.height(); ++y)
@@ -297,7 +297,7 @@ class ComparePageTest : public QObject {
         QTest::addRow("%d runs, %d wide", runs, width) << runs << width;
   }
 
-  // Whatever is wider or higher than there is room for scrolls.
+  // Anything wider or higher than the room scrolls.
   void manyRunsFit() {
     QFETCH(int, runs);
     QFETCH(int, width);
@@ -351,7 +351,7 @@ class ComparePageTest : public QObject {
     QVERIFY(note->isVisible());
     QVERIFY2(note->text().startsWith(QStringLiteral("43 runs are chosen; only the first 40")),
              qPrintable(note->text()));
-    // What is taken out makes room for the next.
+    // Taking one out makes room for the next.
     page.showRuns(many_.ids.mid(10));
     QTRY_VERIFY(page.isReady());
     QVERIFY(!note->isVisible());

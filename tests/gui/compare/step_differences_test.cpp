@@ -151,7 +151,7 @@ class StepDifferencesTest : public QObject {
     QCOMPARE(page.findChild<TimelineWidget*>()->matches(), int64_t{2});
   }
 
-  // Of what was measured, memory is held as planned; the rest is other.
+  // Measured memory is as planned where it has a use; the rest is other.
   void memoryIsComparedByCategory() {
     Shown shown(path_, {first_});
     ComparePage& page = shown.page;
@@ -180,7 +180,7 @@ class StepDifferencesTest : public QObject {
     QCOMPARE(table->model()->headerData(1, Qt::Horizontal, Qt::DisplayRole).toString(),
              QStringLiteral("first, pred."));
     QVERIFY(!page.findChild<Segment*>(QStringLiteral("grouping"))->button(4)->isEnabled());
-    // What was picked stays while runs go on.
+    // The pick stays while runs go on.
     page.activated();
     QTRY_VERIFY(page.isReady());
     QCOMPARE(left->currentIndex(), 0);
@@ -193,7 +193,7 @@ class StepDifferencesTest : public QObject {
     QTRY_VERIFY(page.isReady());
     auto* table = page.findChild<QTableView*>(QStringLiteral("stepRows"));
     QCOMPARE(cell(*table, 1, StepRows::Exposed), QStringLiteral("+30.0 ms"));
-    // Exposed: more in the measurement, and that is the bad direction. What is hidden is less.
+    // Exposed: more in the measurement, and that is the bad direction. Hidden time is less.
     QStringList bad;
     for (const QLabel* label : page.findChild<StepStatistics*>()->findChildren<QLabel*>())
       if (label->property("tone") == QStringLiteral("bad")) bad << label->text();

@@ -51,7 +51,7 @@ class RankLog {
   std::string pending_;
 };
 
-/// A page that is told of changes as the window tells it.
+/// A page that gets changes as the window sends them.
 struct Shown {
   explicit Shown(const QTemporaryDir& folder)
       : path(folder.filePath("heddle.sqlite").toStdString()) {

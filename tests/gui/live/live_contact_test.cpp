@@ -1,4 +1,4 @@
-// What the Live page says and shows of a run that is not heard of, and of one that a rank holds up.
+// The Live page of a run out of contact, and of one that a rank holds up.
 #include "gui/theme/theme.h"
 #include "tests/gui/live/followed.h"
 #include "tests/support/far_run.h"
@@ -24,7 +24,7 @@ class LiveContactTest : public QObject {
  private Q_SLOTS:
   void initTestCase() { Theme::install(Theme::Mode::dark); }
 
-  // What a person sees of a cut link; the times themselves are contact_test's.
+  // The visible signs of a cut link; contact_test has the times themselves.
   void a_run_that_is_not_heard_of_says_so_and_its_figures_are_grey() {
     storage::NewRun wanted;
     wanted.name = "far";

@@ -138,7 +138,7 @@ class LiveDataTest : public QObject {
     QCOMPARE(slow->index, 1u);
     QCOMPARE(slow->behind, 1.3 - 1.0);
     QVERIFY(!findStraggler({1.0, 2.0}, {0, 1}));  // nobody to compare with
-    // Of several the one that is furthest behind, whichever stage comes first.
+    // The one furthest behind wins, whichever stage comes first.
     const auto worst = findStraggler({3.0, 1.0, 1.5, 2.0, 1.1, 2.02}, {1, 0, 0, 1, 0, 1});
     QVERIFY(worst);
     QCOMPARE(worst->index, 0u);

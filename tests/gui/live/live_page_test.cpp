@@ -227,7 +227,7 @@ class LivePageTest : public QObject {
     QTest::mouseClick(shows->button(2), Qt::LeftButton);
     QCOMPARE(titles(), QStringList({"predicted"}));
     QVERIFY2(statistics().contains("300 ms"), qPrintable(statistics()));
-    // What was chosen stays with the next step.
+    // The choice stays with the next step.
     first.spans(6, 500'000);
     first.step(6, 4.0);
     first.feed();
@@ -568,7 +568,7 @@ class LivePageTest : public QObject {
     const QString left =
         QString("Stopped: after step %1; checkpoint step-%1 is in ").arg(stopped.steps);
     QVERIFY(QTest::qWaitFor([&] { return banner->text().startsWith(left); }, 20000));
-    // What it has kept can be gone on from.
+    // It can be resumed from what it has kept.
     std::pair<qint64, bool> asked;
     connect(shown.session.get(), &Session::continueRequested, this, [&](qint64 run, bool fork) {
       asked = {run, fork};

@@ -1,4 +1,4 @@
-// What is said of a run that is going on, by how long ago it was heard of.
+// The words about a run that is going on, by the age of its last word.
 #include "gui/models/contact.h"
 
 #include <QTemporaryDir>
@@ -75,7 +75,7 @@ class ContactTest : public QObject {
     }
     QCOMPARE(lookOf(must(readContacts(reader)).of(run), unixNow()).word, Word::unfollowed);
 
-    // What has ended needs nobody, and has no link any more.
+    // A run that has ended needs nobody, and has no link any more.
     must(writer->set_state(id, storage::RunState::done).get());
     must(writer->set_link(id, {.heard = unixNow()}).get());
     QVERIFY(must(reader.links()).empty());

@@ -83,7 +83,7 @@ class PlanClientTest : public QObject {
     QVERIFY(tp != faults_[0].end());
     QCOMPARE(tp->line, 4);
     QVERIFY(!tp->text.isEmpty());
-    // What follows a faulty recipe is answered.
+    // A question after a faulty recipe is answered.
     client_->ask(kKey, question());
     QTRY_COMPARE_WITH_TIMEOUT(predictions_.size(), 1, kLong);
   }

@@ -1,4 +1,4 @@
-// What a recipe's files say, while the thread that asks goes on.
+// Facts from a recipe's files, while the asking thread goes on.
 #include "gui/models/recipe_files.h"
 
 #include <sys/stat.h>

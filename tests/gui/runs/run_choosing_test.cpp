@@ -214,7 +214,7 @@ class RunChoosingTest : public QObject {
     tick(store_.runs.failed);
     tick(store_.runs.stopped);
     QCOMPARE(action("discardRuns")->text(), QStringLiteral("Move 2 runs to the trash"));
-    // Of a chosen one it is the menu of all that are chosen.
+    // A chosen run's menu is for all that are chosen.
     inMenuOf(store_.runs.failed, [](QMenu* menu) {
       QCOMPARE(menu->findChild<QAction*>(QStringLiteral("menuCompare"))->text(),
                QStringLiteral("Compare 2"));
@@ -396,7 +396,7 @@ class RunChoosingTest : public QObject {
   }
 
   QPoint boxOf(qint64 run) const { return cellOf(run, RunsModel::Check); }
-  /// Of the box alone.
+  /// The box alone.
   QImage boxImage(qint64 run) const {
     return table()->viewport()->grab(QRect(boxOf(run) - QPoint(6, 6), QSize(12, 12))).toImage();
   }

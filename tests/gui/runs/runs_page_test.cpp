@@ -322,7 +322,7 @@ class RunsPageTest : public QObject {
     QVERIFY(!drawer()->isVisible());
   }
 
-  // As Live has it: table and drawer go by the same share.
+  // As on Live: table and drawer use the same share.
   void muchExposedIsRed() {
     RunRow row;
     const auto tone = [&row](double share) {
@@ -381,7 +381,7 @@ class RunsPageTest : public QObject {
     QCOMPARE(page.findChild<RunDrawer*>()->run(), store_.runs.unwrapped);
   }
 
-  // Nobody can be told before the connection is back.
+  // No request arrives before the connection is back.
   void aStopWaitsForTheConnection() {
     QTemporaryDir folder;
     const std::string path = folder.filePath("runs.sqlite").toStdString();

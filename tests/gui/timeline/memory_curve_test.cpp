@@ -1,4 +1,4 @@
-// What stands over the memory curve can be read on its colours.
+// Words over the memory curve can be read on its colours.
 #include "gui/timeline/memory_curve.h"
 
 #include <QTest>

@@ -104,7 +104,7 @@ class TimelineDataTest : public QObject {
     QCOMPARE(spent.communication, spent.overlapped + spent.exposed + spent.bubble);
   }
 
-  // The second collective waits for the first one, which every rank has come to.
+  // The second collective waits for the first one, which every rank has reached.
   void waiting_for_the_collective_before_is_no_waiting_for_ranks() {
     const Timeline timeline(spansOf("ff......ff",  //
                                     "..cccc|cc.",  //
