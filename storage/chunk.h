@@ -26,7 +26,7 @@ Bin merged(std::span<const Bin> bins);
 
 /// Samples take 8 bytes where steps are evenly spaced, 16 elsewhere; bins take their struct's size.
 std::string pack(std::span<const Bin> items, int64_t level);
-/// Nothing where the bytes are not what `pack` makes of growing steps from 0 to kLastStep.
+/// Nothing unless the bytes are `pack`'s result for growing steps from 0 to kLastStep.
 std::vector<Bin> unpack(std::string_view data, int64_t level);
 
 /// At most `max_points` bins: neighbours merged, evenly by number of samples.

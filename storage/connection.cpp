@@ -63,7 +63,7 @@ Connection::Connection(const std::string& path, Access access, const std::string
                 kBusyMilliseconds) {
   harden(database_.getHandle());
   if (access == Access::write) {
-    // FULL: what is acknowledged to a node, which may then delete it, must outlive a power loss.
+    // FULL: bytes acknowledged to a node, which may then delete them, must outlive a power loss.
     // The cache (64 MiB) holds a page of facts for each of some thousand keys, all of which a new
     // run touches; with SQLite's 2 MB they are written and read again and again. temp_store: a
     // savepoint's journal in memory, else each job writes its pages to a file again.

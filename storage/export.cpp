@@ -38,7 +38,7 @@ std::string name_in(const std::array<T, N>& names, size_t index) {
   return index < N ? std::string(names[index]) : std::to_string(index);
 }
 
-/// Writes beside the file, then renames: an export that fails leaves what was there.
+/// Writes next to the file, then renames: an export that fails leaves the old file.
 Result<> write_whole(const fs::path& path, const std::function<Result<>(std::ostream&)>& write) {
   constexpr mode_t kForOthersToo = 0666;  // less the umask: it is made to be handed on
   Result<NewFile> made = NewFile::create(path, kForOthersToo);

@@ -206,7 +206,7 @@ void Ingestor::apply_start(const LogKey& log, const Start& start) {
   set_facts(connection_, log.run, "results.", values_of(start.facts));
 }
 
-// Next to what is measured, under names of their own.
+// Next to measured results, under names of their own.
 void Ingestor::apply_plan(const LogKey& log, const telemetry::Plan& plan) {
   constexpr std::array<std::string_view, 5> kKept = {"step_seconds", "tokens_per_second_per_rank",
                                                      "exposed_seconds", "bubble_seconds",

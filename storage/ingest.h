@@ -22,7 +22,7 @@ class Ingestor {
   Result<Ingested> end_log(const LogKey& log);
   Result<uint64_t> cursor(const LogKey& log);
 
-  /// After an undone transaction: what was read and not committed is read again from the cursor.
+  /// After an undone transaction: uncommitted bytes are read again from the cursor.
   void forget() {
     open_.clear();
     series_.clear();

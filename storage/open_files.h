@@ -28,7 +28,7 @@ class OpenFiles {
 
   /// SQLite has them open now: remembers which they are.
   void remember();
-  /// Fails where somebody has removed or replaced them since: what is written then reaches nobody.
+  /// Fails if somebody has removed or replaced them since: writes would reach nobody.
   Result<> still_there() const;
 
  private:

@@ -193,7 +193,7 @@ Result<RunDetail> Reader::run(RunId run) {
           run);
       if (rows.next()) {
         detail.recipe = rows.text(0);
-        // Nobody connects to, reads or deletes what somebody else's row names.
+        // A host or path from somebody else's row is never connected to, read or deleted.
         if (trusted_) {
           detail.hosts = rows.text(1);
           detail.run_dir = rows.text(2);

@@ -29,8 +29,8 @@ struct Sample {
   double value = 0;
 };
 
-/// One or several neighbouring samples. min, max and mean leave out what is not finite (NaN if
-/// nothing is); `last` is the last sample as it was.
+/// One or several neighbouring samples. min, max and mean leave out values that are not finite (NaN
+/// if nothing is); `last` is the last sample as it was.
 struct Bin {
   int64_t first_step = 0;
   int64_t last_step = 0;

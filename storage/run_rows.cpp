@@ -23,7 +23,7 @@ bool name_taken(Connection& connection, const std::string& name) {
   return connection.query("SELECT 1 FROM runs WHERE name = ? AND trashed IS NULL", name).next();
 }
 
-/// A run in the trash leaves its name to whoever wants it.
+/// A run in the trash frees its name.
 void make_way(Connection& connection, const std::string& name) {
   RunId run = 0;
   {

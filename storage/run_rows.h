@@ -17,7 +17,7 @@ double unix_now();
 /// See kClockAhead; 0 where the host's clock is not off.
 double clock_ahead(Connection& connection, RunId run);
 
-/// How a number that is NaN or infinite is kept beside NULL: 0 finite, 1 NaN, 2 +inf, 3 −inf.
+/// The column next to a NULL that keeps a NaN or infinity: 0 finite, 1 NaN, 2 +inf, 3 −inf.
 int nonfinite_flag(double value);
 double number_of(std::optional<double> stored, int64_t flag);
 

@@ -69,7 +69,7 @@ class Writer {
   /// `line.id` is ignored; `line.time` 0: now.
   Future<> add_line(RunId run, LogLine line);
 
-  /// An ended run leaves every list and comparison, and its name to whoever wants it.
+  /// An ended run leaves every list and comparison, and frees its name.
   Future<> trash(RunId run);
   /// Under its own name where that is free, else with "-2", "-3" … added.
   Future<> restore(RunId run);

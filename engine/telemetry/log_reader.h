@@ -44,8 +44,8 @@ class LogReader {
 
   void feed(std::string_view bytes);
 
-  /// No more bytes will come: what is still incomplete is searched for whole records, and what is
-  /// none is reported as a Gap.
+  /// No more bytes will come: an incomplete rest is searched for whole records, and
+  /// any other bytes are reported as a Gap.
   void finish() { finished_ = true; }
 
   std::optional<Event> next();

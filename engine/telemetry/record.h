@@ -1,4 +1,4 @@
-// Telemetry records: what a rank appends to its log and the store ingests. Format: one frame a
+// Telemetry records, which a rank appends to its log and the store ingests. Format: one frame a
 // record, little-endian header (kFrameHeaderBytes) followed by a CBOR payload:
 //   magic u32 "HDL1" · version u16 · type u16 · seq u64 · length u32 · header check u32 (low half
 //   of the XXH3-64 of the fields before it) · checksum u64 (XXH3-64 of the payload, seeded with the

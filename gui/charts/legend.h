@@ -1,4 +1,4 @@
-// Names of curves with their strokes, in one row; what does not fit is counted.
+// Names of curves with their strokes, in one row; entries that do not fit are counted.
 #pragma once
 
 #include <QColor>

@@ -15,7 +15,7 @@ namespace heddle::gui {
 namespace {
 
 constexpr int kRedrawMilliseconds = 250;
-constexpr double kRawOpacity = 0.5;  // beside a smoothed companion
+constexpr double kRawOpacity = 0.5;  // next to a smoothed companion
 constexpr int kBetweenMarks = 113;   // pixels
 constexpr int kLoneSize = 4;         // pixels, of a sample that no line reaches
 constexpr int kBesideTicks = 4;      // pixels between a tick's label and its neighbour

@@ -51,7 +51,7 @@ class LineChart : public Card {
  public:
   LineChart(const QString& title, Unit unit, QWidget* parent = nullptr);
 
-  /// Muted, beside the title after the unit, as in "highest rank".
+  /// Muted, next to the title after the unit, as in "highest rank".
   void setDetail(const QString& detail);
   /// The name of x; "step" at first.
   void setXAxis(const QString& name, Unit unit);
@@ -96,7 +96,7 @@ class LineChart : public Card {
   /// that reaches it.
   QStringList crosshairText(double x) const;
 
-  /// Draws at once what waits for its turn.
+  /// Draws pending changes at once.
   void flush();
   /// How often curves were drawn.
   int redraws() const { return redraws_; }
@@ -149,7 +149,7 @@ class LineChart : public Card {
   void pan(double share);
   void stepCrosshair(int samples);
   double xAt(const QPointF& position) const;
-  /// Where a curve has a sample, next to x; none: no curve has any.
+  /// The x of a curve's sample nearest to x; none: no curve has any.
   std::optional<double> sampleNear(double x) const;
   QVector<CrosshairLine> crosshairLines(double x) const;
   void moveCrosshair(std::optional<double> x);

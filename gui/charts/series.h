@@ -1,4 +1,4 @@
-// One curve's samples and what is drawn of them. Plain data without Qt.
+// One curve's samples and their drawn columns. Plain data without Qt.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@ enum class Unit { number, count, loss, bytes, tokensPerSecond, tokens, seconds, 
 
 /// A unit in the size that suits values up to `largest`: bytes become MiB, seconds ms.
 struct ScaledUnit {
-  double scale = 1;  // value / scale is what the axis says
+  double scale = 1;  // the axis shows value / scale
   QString name;      // "MiB", "tok/s"; empty for plain numbers
 };
 

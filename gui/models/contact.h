@@ -27,7 +27,7 @@ struct ContactLook {
 
 /// `now`: Unix seconds.
 ContactLook lookOf(const Contact& contact, double now);
-/// The state of a run together with how it is heard of.
+/// The state of a run together with its contact.
 StateLook lookOf(storage::RunState state, const ContactLook& contact);
 /// A run's pending request, "stopping": "stopping …", or that it waits for the connection. Empty:
 /// there is none.

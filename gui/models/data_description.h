@@ -16,7 +16,7 @@ namespace heddle::gui {
 
 struct DataQuestion {
   QString recipe;    // the text
-  QString file;      // its path: what the recipe's own paths are relative to
+  QString file;      // its path: the recipe's own paths are relative to it
   QStringList sets;  // key=value
   bool operator==(const DataQuestion&) const = default;
 };

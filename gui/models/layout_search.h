@@ -16,8 +16,8 @@ struct SearchQuestion {
   QString file;                 // its path, as of PlanQuestion
   qint64 ranks = 0;             // 0: the recipe's
   QString hardware;             // of the catalogue; empty: the recipe's
-  qint64 memoryLimit = 0;       // bytes of a rank; 0: what the device has
-  QStringList fixes;            // key=value: what stays so
+  qint64 memoryLimit = 0;       // bytes of a rank; 0: the device's
+  QStringList fixes;            // key=value: values that stay
   std::vector<int64_t> counts;  // of ranks: the fastest layout of each in place of one's front
   double tokens = 0;            // for `counts`: that are to be trained; 0: not asked
 };
@@ -32,7 +32,7 @@ class LayoutSearch : public QObject {
 
   /// One at a time: does nothing while one runs.
   void start(const SearchQuestion& question);
-  /// `ended` follows with what is known so far.
+  /// `ended` follows with the results so far.
   void cancel();
   bool isRunning() const { return running_; }
   /// 0 to 1.

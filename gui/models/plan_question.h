@@ -15,16 +15,16 @@ namespace heddle::gui {
 
 struct PlanQuestion {
   QString recipe;    // the text
-  QString file;      // its path: what the recipe's own paths are relative to, and faults name
+  QString file;      // its path: the recipe's own paths are relative to it, and faults name it
   QStringList sets;  // key=value
   qint64 ranks = 0;  // 0: the recipe's
   QString hardware;  // of the catalogue; empty: the recipe's
   QString executor = QStringLiteral("heddle");
   bool timeline = true;
-  bool closes = false;  // where the plan does not fit: what would close it, which takes longer
+  bool closes = false;  // also find changes that make it fit, which takes longer
 };
 
-/// A line of the recipe, and what is wrong with it.
+/// A line of the recipe, and its fault.
 struct PlanFault {
   int line = 0;  // 1-based; 0: none
   int column = 0;

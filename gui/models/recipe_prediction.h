@@ -52,7 +52,7 @@ class RecipePrediction : public QObject {
   PlanQuestion questionOf(const QString& text) const;
   PlanClient& client() const { return client_; }
 
-  /// From now on numbers show their difference to what is shown now.
+  /// From now on numbers show their difference to the current prediction.
   void pin();
   void unpin();
   const std::shared_ptr<const Prediction>& pinned() const { return pinned_.prediction; }
@@ -83,7 +83,7 @@ class RecipePrediction : public QObject {
   PlanClient& client_;
   bool started_ = false;
   bool behind_ = false;
-  bool closing_ = false;  // what was asked last is what would close the shortfall
+  bool closing_ = false;  // the last question was for changes that close the shortfall
   QString executor_ = executors().first();
   PlannedRecipe shown_, pinned_;
   std::optional<plan::Shortfall> shortfall_;

@@ -37,7 +37,7 @@ std::optional<Exposed> exposedOf(const std::optional<double>& exposedSeconds,
 /// From the steps so far, for a run that has no results yet.
 Result<std::optional<Exposed>> readExposed(storage::Reader& reader, storage::RunId run,
                                            const std::vector<int32_t>& ranks);
-/// So much of a step that whoever shows it shows it red.
+/// So much of a step that pages show it red.
 constexpr bool isMuchExposed(double share) { return share >= 0.05; }
 
 }  // namespace heddle::gui

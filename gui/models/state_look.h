@@ -1,4 +1,4 @@
-// How states look wherever they are shown: an icon and a tone, beside the word.
+// How states look wherever they are shown: an icon and a tone, next to the word.
 #pragma once
 
 #include <QString>

@@ -75,7 +75,7 @@ class Job {
     });
   }
 
-  /// Forgets what is under way.
+  /// Forgets the task under way.
   void drop() {
     ++*newest_;
     running_ = 0;

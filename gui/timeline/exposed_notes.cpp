@@ -9,8 +9,8 @@
 namespace heddle::gui {
 namespace {
 
-constexpr size_t kMax = 40;     // candidates: what is shorter is never named
-constexpr double kShare = 0.5;  // of the longest one: what is shorter says nothing
+constexpr size_t kMax = 40;     // candidates: shorter ones are never named
+constexpr double kShare = 0.5;  // of the longest one: shorter ones are not worth a note
 
 }  // namespace
 
@@ -45,7 +45,7 @@ void ExposedNotes::paintEvent(QPaintEvent*) {
   painter.setFont(font::mono(11));
   const QFontMetricsF metrics(painter.font());
   std::vector<QRectF> taken;
-  double longest = 0;  // of what is in view
+  double longest = 0;  // of the spans in view
   for (const Piece& piece : longest_) {
     const double middle = static_cast<double>(piece.time.begin + piece.time.end) / 2;
     if (middle < axis_.beginUs || middle > axis_.endUs) continue;

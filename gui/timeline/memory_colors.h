@@ -1,4 +1,4 @@
-// The colours of what memory is held for.
+// The colours of the uses of memory.
 #pragma once
 
 #include "engine/plan/memory_bytes.h"

@@ -1,5 +1,5 @@
-// Where a timeline widget's rows, phase bands and lanes are, in viewport pixels before scrolling.
-// Plain data, tested without a widget.
+// The places of a timeline widget's rows, phase bands and lanes, in viewport pixels before
+// scrolling. Plain data, tested without a widget.
 #pragma once
 
 #include <QRect>

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kTickSpacing = 84;
 constexpr int kLeft = metric::group;
-constexpr int kTitle = 18, kSubtitle = 16;  // heights of lines beside the lanes
+constexpr int kTitle = 18, kSubtitle = 16;  // heights of lines next to the lanes
 
 QString tr(const char* text) { return QCoreApplication::translate("Timeline", text); }
 

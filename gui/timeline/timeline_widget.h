@@ -23,7 +23,7 @@ class TimelineWidget : public QAbstractScrollArea {
  public:
   explicit TimelineWidget(QWidget* parent = nullptr);
 
-  /// Replaces what is shown. A zoomed view stays where it is as far as the new length allows; the
+  /// Replaces the rows. A zoomed view stays where it is as far as the new length allows; the
   /// selection stays, the current span does not.
   void setRows(std::vector<TimelineRow> rows);
   const std::vector<TimelineRow>& rows() const { return rows_; }
@@ -38,7 +38,7 @@ class TimelineWidget : public QAbstractScrollArea {
   void setHighlight(SpanTest test);
   /// Spans found.
   int64_t matches() const { return found_.count; }
-  /// Zooms to what is found, with a little around it; shows all where that is most of it.
+  /// Zooms to the hits, with a little around them; shows all if that is most of it.
   void showFound();
 
   /// The dragged stretch, in microseconds on the axis (rows may be shifted against it).
@@ -96,7 +96,7 @@ class TimelineWidget : public QAbstractScrollArea {
   QString emptyText_;
   TimelineLayout layout_;
   TimeAxis axis_;
-  QPixmap picture_;  // rows and axis; what moves is painted over it
+  QPixmap picture_;  // rows and axis; moving parts are painted over it
   bool stale_ = true;
 
   SpanTest test_;  // none: nothing is searched for

@@ -24,7 +24,7 @@ class FaultyDisk {
   void cut_at(int64_t n);
   /// From the nth write on, n from 1, the disk is full.
   void full_at(int64_t n);
-  /// There is power and room again. What was not synced is lost if the power was cut; no file may
+  /// There is power and room again. Unsynced writes are lost if the power was cut; no file may
   /// be open then.
   void mend(std::mt19937& random);
 

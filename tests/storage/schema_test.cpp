@@ -143,7 +143,7 @@ class SchemaTest : public QObject {
     char said = 0;
     QCOMPARE(read(locked[0], &said, 1), ssize_t{1});
     QCOMPARE(said, '+');
-    // He holds the folder; whoever waited for that would wait until the test is killed.
+    // He holds the folder; a process that waited for it would wait until the test is killed.
     must(prepare(path));
     must(Reader::open(path));
     kill(stranger, SIGKILL);

@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kShownUnasked = 2;
 constexpr int kWide = 1300;      // from here on throughput and memory are next to the loss
 constexpr int kVeryWide = 2000;  // and the step differences next to their timelines
-constexpr int kStatistics = 400, kWideStatistics = 460;  // widths beside the timelines
+constexpr int kStatistics = 400, kWideStatistics = 460;  // widths next to the timelines
 
 bool isRun(const RunFacts& facts) { return !isPlanned(facts.detail.summary.id); }
 
@@ -312,7 +312,7 @@ void ComparePage::setRuns(const QList<qint64>& runs) {
   for (const qint64 run : runs)
     if (!runs_.contains(run)) runs_.append(run);
   std::erase_if(plans_, [this](const auto& plan) { return !runs_.contains(plan.first); });
-  // Where the user has zoomed to stays while the same runs go on.
+  // The user's zoom stays while the same runs go on.
   if (runs_ == before) return;
   for (LineChart* chart : {loss_, lossDifference_, rate_}) chart->showAll();
 }

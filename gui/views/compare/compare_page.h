@@ -1,4 +1,4 @@
-// Compare: chosen runs side by side: what differs, curves over one another, timelines aligned.
+// Compare: chosen runs side by side: differences, overlaid curves, aligned timelines.
 #pragma once
 
 #include <QComboBox>
@@ -99,7 +99,7 @@ class ComparePage : public Page {
   QSplitter* upper_;
   QVBoxLayout* rows_;
   QBoxLayout* steps_;  // timelines, and where they differ
-  QWidget* more_;      // throughput and memory: beside the loss, or below all
+  QWidget* more_;      // throughput and memory: next to the loss, or below all
   RunChips* chips_;
   QLabel* tooMany_;
   QLabel* timelinesOf_;

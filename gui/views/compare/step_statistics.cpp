@@ -14,7 +14,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr size_t kBeside = 4;  // runs that fit beside one another
+constexpr size_t kBeside = 4;  // runs that fit side by side
 constexpr int kNoted = 100;    // of the step: a hundredth is worth a colour, as in the steps below
 
 QLabel* figure(const QString& text, const char* role = "mono") {
@@ -25,7 +25,7 @@ QLabel* figure(const QString& text, const char* role = "mono") {
 
 QString time(int64_t us) { return format::seconds(double(us) / 1e6); }
 
-/// As the timeline draws it; what has no colour of its own there is a frame.
+/// As the timeline draws it; kinds without a colour of their own are frames.
 class PartSwatch : public QWidget {
  public:
   PartSwatch(std::optional<Kind> kind, const QColor& frame) : kind_(kind), frame_(frame) {

@@ -456,7 +456,7 @@ QString LivePage::stopTip() const {
              : does;
 }
 
-/// How the run is heard of; also called as time passes without a word.
+/// Shows the run's contact; also called as time passes without a word.
 void LivePage::showContact() {
   if (!run_) return banner_->hide();
   const ContactLook look = lookOf(contact_, unixNow());
@@ -489,7 +489,7 @@ QString LivePage::heldUp() const {
       .arg(ranks.join(QStringLiteral(", ")), format::count(lag->step), ageText(seconds));
 }
 
-/// While the run is not heard of, whether anybody follows it may change without the store.
+/// Out of contact, a run may gain or lose its follower without a change of the store.
 void LivePage::tick() {
   if (!isVisible() || !run_) return;
   Q_EMIT headerChanged();  // "4 min ago"

@@ -23,7 +23,7 @@ class LiveTiles : public QWidget {
   void append(const std::vector<StepPoint>& points);
   void show(const storage::RunDetail& run, const StepPoints& steps, const RunPace& pace,
             const std::optional<Exposed>& exposed);
-  /// Stale: the figures are of a run that is not heard of; they are grey.
+  /// Stale: the run is out of contact; its figures are grey.
   void setStale(bool stale);
 
  private:

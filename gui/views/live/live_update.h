@@ -17,7 +17,7 @@
 
 namespace heddle::gui {
 
-/// How far a page has read, and what it wants to see.
+/// How far a page has read, and the data it wants.
 struct LiveCursor {
   storage::RunId run = 0;  // 0: the newest run that is going on, else the newest
   int64_t step = 0;        // the last step row read

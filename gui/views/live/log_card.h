@@ -23,7 +23,7 @@ class LogCard : public Card {
   void append(const std::vector<storage::LogLine>& lines, const std::vector<StepPoint>& steps);
   bool followsEnd() const { return follows_; }
   QString text() const { return view_->toPlainText(); }
-  /// Where the keyboard goes when nothing else wants it.
+  /// The keyboard's focus when nothing else wants it.
   void takeFocus() { view_->setFocus(); }
 
  Q_SIGNALS:

@@ -1,4 +1,4 @@
-// The ranks of a run: compute by rank, and what else the newest step says.
+// The ranks of a run: compute by rank, and other facts of the newest step.
 #pragma once
 
 #include <QGridLayout>
@@ -18,7 +18,7 @@ class RankCard : public Card {
   /// `what` names the bars, as in "compute in step 410".
   void setBars(const QString& what, std::vector<int32_t> ranks, std::vector<double> seconds,
                const std::vector<int>& stages = {});
-  /// Bars and facts of a run that is not heard of are grey.
+  /// The run is out of contact: bars and facts are grey.
   void setStale(bool stale);
   void setFacts(const QVector<QPair<QString, QString>>& facts);
 

@@ -38,7 +38,7 @@ QString sentence(QString text) {
   return ends.contains(text.back()) ? text : text + QChar('.');
 }
 
-/// Why there is no response, what happens next, and of when the figures on screen are.
+/// The reason for no response, the next attempt, and the age of the figures on screen.
 QString silence(const Contact& contact, const ContactLook& look, const QString& asked) {
   QStringList parts;
   if (contact.link && !contact.link->reason.empty())

@@ -13,13 +13,13 @@ namespace {
 
 constexpr int kSaveMilliseconds = 300;
 constexpr int kLowestName = 150;
-constexpr int kWideName = 280;  // what a name gets before other columns are hidden for it
+constexpr int kWideName = 280;  // a name's width before other columns are hidden for it
 constexpr int kWidest = 260;    // a column's, of its own accord
 constexpr int kWidestName = 520;
 constexpr int kMore = 40, kMoreCurve = 360;  // than needed, where there is room
 constexpr int kMeasured = 300;               // rows
 
-/// Columns that go first where there is no room for all; the drawer shows what they show.
+/// Columns that go first where there is no room for all; the drawer shows the same facts.
 constexpr RunsModel::Column kSpared[] = {RunsModel::Recipe, RunsModel::Duration, RunsModel::Exposed,
                                          RunsModel::Curve,  RunsModel::Memory,   RunsModel::Created,
                                          RunsModel::Rate,   RunsModel::Target};

@@ -19,7 +19,7 @@ class RunColumns : public QObject {
   /// The table has its model and its delegate.
   explicit RunColumns(QTableView* table);
 
-  /// Rows have changed: what is in a column may need another width.
+  /// Rows have changed: a column may need another width.
   void measure();
   /// There is more or less room.
   void fit();

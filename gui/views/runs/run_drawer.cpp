@@ -183,7 +183,7 @@ void RunDrawer::display(RunFacts facts) {
   const storage::RunSummary& summary = facts.detail.summary;
   cause_->setVisible(!summary.cause.empty() && summary.state != storage::RunState::done);
   cause_->setText(QString::fromStdString(summary.cause));
-  buttons_->setVisible(!summary.trashed);  // what is in the trash can be looked at
+  buttons_->setVisible(!summary.trashed);  // runs in the trash can only be looked at
   lastLoss_->setText(summary.loss ? format::loss(*summary.loss) : format::kNone);
   loss_->clearCurves();
   loss_->setSeries(loss_->addCurve(tr("loss"), colors().accent), facts.loss);
@@ -200,7 +200,7 @@ void RunDrawer::display(RunFacts facts) {
 }
 
 void RunDrawer::showNotes(const std::string& notes) {
-  if (typed_ && *typed_ != notes) return;  // what was typed is still on its way
+  if (typed_ && *typed_ != notes) return;  // the typed text is still on its way
   typed_.reset();
   notes_->setEnabled(true);
   if (notes_->toPlainText().toStdString() == notes) return;
@@ -236,7 +236,7 @@ void RunDrawer::showResults(const RunFacts& facts) {
         found != facts.detail.environment.end())
       add(QLatin1String(key), found->second);
   if (const auto& lineage = facts.detail.summary.lineage) {
-    // Whole: the end of a name is what tells it from its siblings.
+    // Whole: often only its end distinguishes a name from its siblings.
     storage::Lineage shown = *lineage;
     shown.parent_name = format::shortName(lineage->parent_name).toStdString();
     QLabel* text = mono(QString::fromStdString(storage::words_of(shown)));

@@ -1,4 +1,4 @@
-// The current run's details beside the table.
+// The current run's details next to the table.
 #pragma once
 
 #include <QFrame>

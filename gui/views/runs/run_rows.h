@@ -16,7 +16,7 @@ namespace heddle::gui {
 struct RunRow {
   storage::RunSummary summary;
   std::optional<double> stepsPlanned;
-  std::optional<double> peakBytes;     // until it has ended: what its newest step holds
+  std::optional<double> peakBytes;     // until it has ended: its newest step's
   std::optional<double> exposedShare;  // of the run's median step, 0 to 1: see Exposed
   QVector<double> curve;               // the loss, at most 60 points
   Contact contact;                     // of a running run
@@ -28,7 +28,7 @@ struct RunRow {
   int64_t trained() const;
   /// From start to finish, or to now; nullopt before the start.
   std::optional<double> seconds() const;
-  /// How the run is heard of at this moment; its figures are grey unless that is fresh.
+  /// The run's contact at this moment; its figures are grey unless that is fresh.
   ContactLook contactLook() const { return lookOf(contact, unixNow()); }
 };
 

@@ -179,7 +179,7 @@ QWidget* RunsPage::makeTable() {
           [this] { layout_->offer(spared_->mapToGlobal(QPoint(0, spared_->height() + 4))); });
   showSpared();
   table_->viewport()->installEventFilter(this);
-  // How long ago a running run was heard of.
+  // The age of a running run's last word.
   connect(&session(), &Session::secondPassed, this, [this] {
     if (isVisible()) table_->viewport()->update();
   });

@@ -1,4 +1,4 @@
-// Runs: every run of the store in a table; filter, sort, choose some to compare. Beside it the
+// Runs: every run of the store in a table; filter, sort, choose some to compare. Next to it the
 // trash.
 #pragma once
 

@@ -200,7 +200,7 @@ class StepDifferencesTest : public QObject {
     QCOMPARE(bad, QStringList{QStringLiteral("+30.0 ms")});
   }
 
-  // Live's "Node by node" leaves what is compared, and shows the run beside it.
+  // Live's "Node by node" keeps the compared runs, and shows the run next to them.
   void nodeByNodeKeepsTheComparison() {
     Shown shown(path_, {second_, neither_});
     ComparePage& page = shown.page;

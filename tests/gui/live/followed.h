@@ -64,7 +64,7 @@ struct Shown {
     QObject::connect(session.get(), &Session::message, page.get(),
                      [this](const QString& text) { messages << text; });
   }
-  /// Writes to the store as whoever follows its runs.
+  /// Writes to the store as the process that follows its runs.
   std::unique_ptr<storage::Writer> follower() const {
     auto writer = must(storage::Writer::open(path));
     must(writer->take_lease());

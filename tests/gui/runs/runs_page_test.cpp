@@ -386,7 +386,7 @@ class RunsPageTest : public QObject {
     QTemporaryDir folder;
     const std::string path = folder.filePath("runs.sqlite").toStdString();
     auto writer = must(storage::Writer::open(path));
-    must(writer->take_lease());  // as whoever follows it
+    must(writer->take_lease());  // as the process that follows it
     const qint64 run = must(writer->create_run(far_run()).get()).id;
     must(writer->set_state(run, storage::RunState::running).get());
     const auto now = static_cast<double>(QDateTime::currentSecsSinceEpoch());
