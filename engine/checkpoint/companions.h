@@ -27,7 +27,7 @@ std::vector<std::string> companions_in(const std::string& folder);
 /// Copies the tokenizer's files that are there, regular ones of a bounded size alone.
 Result<> copy_tokenizer(const std::string& from, const std::string& to);
 
-/// Those, config.json and generation_config.json, into a folder that it makes.
+/// Copies them, config.json and generation_config.json into a folder that it makes.
 Result<> copy_companions(const std::string& from, const std::string& to);
 
 }  // namespace heddle::checkpoint

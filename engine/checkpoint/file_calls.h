@@ -12,7 +12,8 @@
 
 namespace heddle::checkpoint {
 
-/// What a disk can refuse. Tests put calls here that fail; set them before other threads write.
+/// Calls that a disk can refuse. Tests put calls here that fail; set them before other threads
+/// write.
 struct FileCalls {
   ssize_t (*write)(int descriptor, const void* bytes, size_t count);
   int (*fsync)(int descriptor);

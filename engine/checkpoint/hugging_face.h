@@ -26,7 +26,7 @@ struct Parameter {
   int64_t rows() const { return shape[0]; }
   int64_t columns() const { return shape.size() > 1 ? shape[1] : 1; }
   /// Heddle's row r is Hugging Face's row `hugging_face_row(r)`: the pair (2i, 2i + 1) of a head,
-  /// which RoPE rotates, lies half a head apart there.
+  /// which RoPE rotates, is half a head apart there.
   int64_t hugging_face_row(int64_t row) const;
 };
 

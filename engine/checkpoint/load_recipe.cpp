@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kVocabulary = "model.vocab_size";
 
-/// Of a scaling that is written in part, the rest is the checkpoint's.
+/// The checkpoint completes a scaling that is written in part.
 void complete_scaling(recipe::Parsed& parsed, const recipe::Model& found) {
   using recipe::RopeScaling;
   auto& scaling = parsed.recipe.model.rope_scaling;
@@ -42,7 +42,7 @@ void complete_scaling(recipe::Parsed& parsed, const recipe::Model& found) {
 }
 
 /// The model's numbers are the checkpoint's: what is written must be the same where shapes depend
-/// on it, and stands elsewhere. A preset's sizes count as written.
+/// on it, and is elsewhere. A preset's sizes count as written.
 void take_numbers(recipe::Parsed& parsed, const ModelOf& model_of) {
   recipe::Model& model = parsed.recipe.model;
   if (model.checkpoint.empty()) return;

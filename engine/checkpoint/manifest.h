@@ -1,8 +1,8 @@
-// What a checkpoint's manifest.json says: which tensors there are, which file holds which part of
+// A checkpoint's manifest.json: which tensors there are, which file holds which part of
 // them, and the hashes of it all.
 //
 // The text begins with {"hash":"…", the XXH3-128 of the text with zeros for the digits; every
-// format keeps that. So a changed byte is found anywhere, and a newer format is told from damage.
+// format keeps that. So a changed byte is found anywhere, and a newer format differs from damage.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ inline constexpr const char* kManifest = "manifest.json";
 /// of a shard reads, and verifies, hardly more.
 inline constexpr int64_t kHashedBytes = int64_t{4} << 20;
 
-/// What a manifest may hold: 405B by 1,024 ranks takes some millions of shards and hashes.
+/// The limits of a manifest: 405B by 1,024 ranks takes some millions of shards and hashes.
 inline constexpr Budget kManifestBudget{
     .bytes = size_t{1} << 30, .values = 50'000'000, .depth = 16};
 
@@ -46,7 +46,7 @@ struct StoredTensor {
   bool operator==(const StoredTensor&) const = default;
 };
 
-/// A safetensors file: its header is what stands before the tensors.
+/// A safetensors file: its header is what comes before the tensors.
 struct StoredFile {
   std::string host;  // that wrote it
   int64_t bytes = 0;
@@ -55,7 +55,7 @@ struct StoredFile {
   bool operator==(const StoredFile&) const = default;
 };
 
-/// What one rank has written, or all of them together.
+/// The output of one rank, or of all ranks together.
 struct Contents {
   std::map<std::string, StoredFile> files;
   std::map<std::string, StoredTensor> tensors;  // "layers.0.attention.wq.weight.exp_avg", …
@@ -83,7 +83,7 @@ std::string to_text(const Manifest& manifest);
 /// is read.
 Result<Manifest> parse_manifest(std::string_view text);
 
-/// Whether tensors of `stored` are those of a model: an error says which of the numbers that make
+/// Whether the tensors of `stored` fit a model: an error says which of the numbers that make
 /// their shapes differ, and what may be another all the same.
 Result<> check_fit(const recipe::Model& stored, const recipe::Model& model);
 

@@ -11,7 +11,7 @@
 
 namespace heddle::checkpoint {
 
-/// What a rank stores of a tensor.
+/// A rank's part of a tensor.
 struct Part {
   std::string name;
   std::vector<int64_t> shape;  // of the whole tensor

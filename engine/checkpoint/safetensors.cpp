@@ -57,7 +57,7 @@ void SafetensorsFile::release(std::span<const std::byte> bytes) const {
   static const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = (reinterpret_cast<uintptr_t>(bytes.data()) + page - 1) / page * page;
   const auto end = reinterpret_cast<uintptr_t>(bytes.data() + bytes.size()) / page * page;
-  // What it refuses stays, and is no harm.
+  // Pages that it refuses to drop stay, and do no harm.
   if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 

@@ -18,7 +18,7 @@ using nlohmann::json;
 
 constexpr size_t kLengthBytes = 8;
 constexpr size_t kAlignment = 8;
-// Of a million tensors.
+// Enough for a million tensors.
 constexpr Budget kHeaderBudget{.bytes = kMaxHeaderBytes, .values = 12'000'000, .depth = 8};
 
 struct DtypeEntry {

@@ -21,7 +21,7 @@ struct SafetensorsHeader {
 };
 
 /// Checks the header against the file it begins: every tensor's bytes are there, are as many as its
-/// shape says, and belong to it alone; nothing lies between or after them.
+/// shape says, and belong to it alone; nothing is between or after them.
 Result<SafetensorsHeader> parse_safetensors_header(std::span<const std::byte> file);
 
 /// Length and JSON for tensors that follow each other in this order.

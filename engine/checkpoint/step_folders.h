@@ -32,7 +32,7 @@ std::vector<std::string> checkpoints_in(const std::string& folder);
 std::string lock_file(const std::string& folder);
 
 /// Where a checkpoint is written: makes PATH.partial and gives its name. Of the folders above it
-/// makes the last one alone: a run directory that somebody has moved is not made anew.
+/// makes the last one alone: a run directory that somebody has moved is not made again.
 Result<std::string> begin_checkpoint(const std::string& path);
 /// All files lie durable in `partial`: writes the manifest last, and gives the folder its name.
 Result<> commit_checkpoint(const std::string& partial, const std::string& path,

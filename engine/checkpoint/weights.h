@@ -25,7 +25,7 @@ class Weights {
   std::vector<std::string> notes() const;
 
   /// Rows and columns of a parameter, by Heddle's name and in Heddle's layout. A number that is not
-  /// finite is an error that says where it stands.
+  /// finite is an error that says where it is.
   Result<> read(const Parameter& parameter, const recipe::Box& box, float* out) const;
 
  private:

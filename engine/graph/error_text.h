@@ -1,5 +1,5 @@
-// What an exception of LibTorch says, without the stack trace that it carries, nor what it advises
-// on every error of a GPU alike.
+// The message of an exception of LibTorch, without the stack trace that it carries, nor what it
+// advises on every error of a GPU alike.
 #pragma once
 
 #include <c10/util/Exception.h>

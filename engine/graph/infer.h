@@ -1,4 +1,4 @@
-// What a node makes, by the rules of its operator.
+// A node's results, by the rules of its operator.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
 // The captured training step: values and nodes, in execution order.
 // Plain data; passes are functions from graph to graph; the text form is in text.h.
 //
-// What holds of a captured graph and after every pass (passes/verify.h):
+// The invariants of a captured graph and after every pass (passes/verify.h):
 // 1. Every value is made once, by an input, a state or a node, and before it is read. What a
 //    `next_step` node makes is there for all others when a step begins.
 // 2. Every collective is waited for exactly once, by one node that takes all that it makes in its
@@ -33,7 +33,7 @@ namespace heddle::graph {
 using ValueId = int32_t;
 inline constexpr ValueId kNoValue = -1;
 
-/// A tensor of the step: what it is, not where it lies.
+/// A tensor of the step: what it is, not where it is.
 struct Value {
   Sizes sizes;
   c10::ScalarType dtype = c10::kFloat;
@@ -72,8 +72,8 @@ struct Node {
   bool next_step = false;     // after the overlap pass: it works for the step after this one
 };
 
-/// What enters the step: `inputs` change with every micro-batch or step, `states` live across
-/// steps.
+/// Everything that enters the step: `inputs` change with every micro-batch or step, `states` live
+/// across steps.
 struct Binding {
   std::string name;
   ValueId value = kNoValue;
@@ -131,7 +131,7 @@ inline bool gathers(const Node& node) { return node.op->role == Role::all_gather
 inline bool scatters(const Node& node) { return node.op->role == Role::reduce_scatter; }
 inline bool reduces(const Node& node) { return node.op->role == Role::all_reduce; }
 
-/// Of parameters, of gradients, and of gradients or numbers of the whole step.
+/// Collectives of parameters, of gradients, and of gradients or numbers of the whole step.
 inline bool is_all_gather(const Node& node) { return gathers(node) && !is_exchange(node); }
 inline bool is_reduce_scatter(const Node& node) { return scatters(node) && !is_exchange(node); }
 inline bool is_all_reduce(const Node& node) { return reduces(node) && !is_exchange(node); }
@@ -144,7 +144,7 @@ int64_t ranks_of(const Graph& graph, const Node& collective);
 Uses& list_of(Node& node, size_t arg = 0);
 const Uses& list_of(const Node& node, size_t arg = 0);
 
-/// Number of collectives of one step: those of forward and backward count once a micro-batch.
+/// Number of collectives of one step: forward's and backward's count once a micro-batch.
 int64_t collectives_per_step(const Graph& graph);
 
 /// For each value the index of the node that makes it (or the version of it, where it is written

@@ -1,4 +1,4 @@
-// What many nodes and values have in common is kept once, for good.
+// Things that many nodes and values have in common are kept once, for good.
 #pragma once
 
 #include <mutex>

@@ -49,7 +49,7 @@ int64_t embedding_backward_scratch(const Graph& graph, const Node& node, const W
   return kLong * (6 * count + count / 4 + 2 * sums + pieces) + 4 * pieces * columns + kOfCub;
 }
 
-// Of the table only the rows that are asked for.
+// It reads only the rows of the table that the indices name.
 int64_t embedding_bytes(const Graph& graph, const Node& node) {
   return 2 * graph.values[node.outputs.front()].bytes() + argument(graph, node, 1).bytes();
 }
@@ -63,7 +63,7 @@ std::vector<OperatorEntry> libtorch_operators() {
         .flops = &product_flops<0>,
         .rate_shape = &product_shape<0>,
         .scratch = &product_scratch<0>}},
-      // What a product adds to takes next to nothing.
+      // The sum that a product adds to takes next to nothing.
       {"aten.addmm_",
        {.flops = &product_flops<1>,
         .rate_shape = &product_shape<1>,

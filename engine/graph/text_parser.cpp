@@ -167,8 +167,8 @@ class Parser {
     return line.substr(0, line.find('#'));
   }
 
-  // What one step makes for the next is read above the line that makes it. A fault in such a line
-  // is told when its turn comes.
+  // The parser reads a line that makes something for the next step ahead of its turn. It reports
+  // a fault in such a line when the turn comes.
   void announce(std::string_view text) {
     while (!text.empty()) {
       std::string_view line = next_line(text);

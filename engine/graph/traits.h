@@ -1,6 +1,6 @@
-// What passes, executor and cost ask of an operator: one table, an entry a name. Heddle's operators
-// are entered next to their kernels, LibTorch's in libtorch_operators.cpp. An operator without an
-// entry is refused at capture.
+// Facts about operators that passes, executor and cost look up: one table, an entry a name.
+// Heddle's operators are entered next to their kernels, LibTorch's in libtorch_operators.cpp. An
+// operator without an entry is refused at capture.
 #pragma once
 
 #include <c10/util/SmallVector.h>
@@ -20,8 +20,8 @@ namespace heddle::graph {
 struct Graph;
 struct Node;
 
-/// What an operator is to the step. Collectives stand behind `wait`: they start a transfer, and its
-/// results may be read once they have been waited for.
+/// An operator's role in the step. Collectives come before their `wait`: they start a transfer, and
+/// its results may be read once they have been waited for.
 enum class Role : uint8_t {
   compute,
   view,  // its results are its first argument's memory seen in another way
@@ -35,17 +35,17 @@ enum class Role : uint8_t {
   receive,  // from another pipeline stage
 };
 
-/// What becomes of a node of a block that is recomputed selectively.
+/// The fate of a node of a block that is recomputed selectively.
 enum class Selective : uint8_t { made_again, kept, every_second_kept };
 
-/// What an operator does to a sum over micro-batches, its first argument.
+/// The effect of an operator on a sum over micro-batches, its first argument.
 enum class Sum : uint8_t { none, added_to, zeroed };
 
-/// What an operator's floating-point operations are spent on: devices are not as fast at all of it.
+/// Kinds of floating-point operations: devices are not equally fast at all of them.
 enum class Arithmetic : uint8_t { product, float8_product, attention, attention_backward };
 
-/// What PyTorch's own operators make of one of Heddle's: so many kernels, which read and write so
-/// many times the bytes of it.
+/// The work of PyTorch's own operators for one of Heddle's: so many kernels, which read and write
+/// so many times the bytes of it.
 struct Unfused {
   double bytes = 1, kernels = 1;
 };
@@ -63,15 +63,15 @@ struct Fuses {
 struct Workplace {
   bool gpu = false;
   int64_t threads = 1;       // of a CPU
-  int64_t remote_ranks = 0;  // of a collective's group: those of other hosts
+  int64_t remote_ranks = 0;  // of a collective's group: on other hosts
   int64_t in_order_on = 0;   // multiprocessors of a GPU that sums in one order; 0: in any
 };
 
 struct Traits {
   Role role = Role::compute;
-  /// Of a collective: it belongs to a place in the model, and is put into no bucket.
+  /// A collective that belongs to a place in the model and is put into no bucket.
   bool of_activations = false;
-  /// It works on lists whose elements have nothing to do with each other: those of a bucket's
+  /// It works on lists whose elements have nothing to do with each other: a bucket's
   /// modules may become one.
   bool merges = false;
   bool casts = false;  // the same numbers in another type
@@ -83,7 +83,7 @@ struct Traits {
   std::vector<c10::SmallVector<size_t, 2>> takes = {};
   Fuses fuses = {};
 
-  /// Floating-point operations; none: its time is that of the bytes that it moves.
+  /// Floating-point operations; none: the bytes that it moves take its time.
   double (*flops)(const Graph&, const Node&) = nullptr;
   Arithmetic arithmetic = Arithmetic::product;
   /// Sizes by which its rate goes, where it has `flops`.
@@ -101,7 +101,7 @@ struct Traits {
   int64_t (*scratch)(const Graph&, const Node&, const Workplace&) = nullptr;
 };
 
-/// What the table has at a name.
+/// The table's entry of a name.
 struct OperatorEntry {
   std::string name = {};
   Traits traits = {};
@@ -119,7 +119,7 @@ class Op {
 
   const std::string& text() const { return entry_->name; }
   operator const std::string&() const { return entry_->name; }
-  /// The traits; those of an operator without an entry are the defaults.
+  /// The traits; an operator without an entry has the defaults.
   const Traits* operator->() const { return &entry_->traits; }
   bool has_entry() const { return entry_->is_entered; }
 

@@ -16,10 +16,10 @@ bool works_on_lists(const Node& node, const Node* collective) {
   return (collective ? *collective : node).op->merges;
 }
 
-// What members must agree on: operator, group, and of updates rate and settings.
+// Properties that members share: operator, group, and of updates rate and settings.
 using Kind = c10::SmallVector<graph::Name, 3>;
 
-// What nodes must have in common to become one: bucket, micro-batch, phase, whether they wait,
+// Properties that nodes share to become one: bucket, micro-batch, phase, whether they wait,
 // kind.
 using Key = std::tuple<int, int32_t, graph::Phase, bool, Kind>;
 

@@ -7,7 +7,7 @@
 namespace heddle::passes {
 
 /// Forward gathers, backward gathers and scatters of a bucket are separate collectives, and so are
-/// those of each micro-batch. Each is one vector collective: a list of tensors, none of them copied
+/// of each micro-batch. Each is one vector collective: a list of tensors, none of them copied
 /// together. Nodes of modules in no bucket stay as they are.
 void bucket(graph::Graph& graph, const BucketPlan& plan);
 

@@ -28,13 +28,13 @@ void name_buckets(BucketPlan& plan);
 /// The modules whose parameters the graph gathers, in the order in which forward reads them.
 std::vector<std::string> gathered_modules(const graph::Graph& graph);
 
-/// The repeated part of the model that a module lies in: "layers.3" for "layers.3.attention.wq";
+/// The repeated part of the model that a module is in: "layers.3" for "layers.3.attention.wq";
 /// empty for "norm".
 std::string_view block_of(std::string_view module);
 
 /// Each parameter by itself.
 BucketPlan one_each(const graph::Graph& graph);
-/// Each block one bucket, and what lies between blocks one bucket a run of modules.
+/// Each block one bucket, and everything between blocks one bucket a run of modules.
 BucketPlan by_block(const graph::Graph& graph);
 
 /// Finds a module's bucket.

@@ -9,7 +9,7 @@ namespace {
 
 const graph::Op kCast = "aten._to_copy", kList = "heddle.cast_list";
 
-// What a cast of floating-point numbers gives, where that is all that it is asked for.
+// The result of a cast of floating-point numbers that does nothing else.
 std::optional<c10::ScalarType> type_of(const Graph& graph, const Node& node) {
   if (!(node.op == kCast) || node.args.size() != 2) return std::nullopt;
   const auto is_number = [](c10::ScalarType type) {
@@ -63,7 +63,7 @@ class CastLists {
   }
 
  private:
-  // Those of the first one's type.
+  // The members of the first one's type.
   std::vector<int32_t> casts_of(const Node& collective, size_t index) const {
     std::vector<int32_t> casts;
     std::optional<c10::ScalarType> type;

@@ -33,7 +33,7 @@ class Joiner {
   }
 
  private:
-  // What lies where it is, or is longer than it looks.
+  // A value that stays where it is, or is longer than it looks.
   void find_fixed() {
     fixed_.assign(graph_.values.size(), false);
     for (const auto* bindings : {&graph_.inputs, &graph_.states})

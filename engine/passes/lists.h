@@ -1,4 +1,4 @@
-// Lists by key, as those of a graph's nodes and values, without an allocation each.
+// Lists by key, such as by a graph's node or value, without an allocation each.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class Lists {
   }
 
  private:
-  std::vector<size_t> begin_;  // those of key k: from begin_[k] to begin_[k + 1]
+  std::vector<size_t> begin_;  // key k: from begin_[k] to begin_[k + 1]
   std::vector<int32_t> entries_;
 };
 

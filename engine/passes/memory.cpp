@@ -185,8 +185,8 @@ class Planner {
     live_ -= plan_.bytes[value];
   }
 
-  // What result `output` of a node takes the place of, or kNoValue: memory of the arena that is all
-  // of an argument, ends here, and is read in no other shape.
+  // The value whose place result `output` of a node takes, or kNoValue: memory of the arena that is
+  // all of an argument, ends here, and is read in no other shape.
   ValueId replaced(int32_t index, size_t output) {
     const Node& node = graph_.nodes[index];
     const ValueId result = node.outputs[output];

@@ -9,10 +9,10 @@
 
 namespace heddle::passes {
 
-/// What buffers of a CPU begin at multiples of; GPUs' kernels and copies are at their best at 512.
+/// The alignment of a CPU's buffers; GPUs' kernels and copies are at their best at 512.
 inline constexpr int64_t kHostAlignment = 64, kGpuAlignment = 512;
 
-/// Where everything lies. Offsets and sizes are bytes, multiples of the alignment.
+/// Where everything is. Offsets and sizes are bytes, multiples of the alignment.
 struct MemoryPlan {
   /// By value: the value whose memory it is (itself, what it is a view of or joined to, or what it
   /// was before a node wrote to it).
@@ -37,7 +37,7 @@ struct MemoryPlan {
 using ScratchBytes = std::function<int64_t(const graph::Graph& graph, const graph::Node& node)>;
 
 /// Walks the nodes in order; each root is placed at the lowest offset that is free from its making
-/// to its last use, or where an argument lies that ends there (in_place.h). What a collective reads
+/// to its last use, or where an argument is that ends there (in_place.h). What a collective reads
 /// stays until it is waited for; what a `next_step` node makes stays for the whole step.
 /// Near-linear in the number of nodes.
 MemoryPlan plan_memory(const graph::Graph& graph, const ScratchBytes& scratch_bytes,

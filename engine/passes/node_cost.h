@@ -1,4 +1,4 @@
-// What a node costs, by counting: for decisions that need no measurement.
+// A node's cost, by counting: for decisions that need no measurement.
 #pragma once
 
 #include "engine/graph/ir.h"

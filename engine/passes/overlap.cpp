@@ -12,7 +12,7 @@
 namespace heddle::passes {
 namespace {
 
-// Ranks of what shares a place, in the order in which it stands there. A place is a compute node's
+// Ranks of nodes that share a place, in their order there. A place is a compute node's
 // old position; what is put before it has a lower rank than the node itself.
 enum Rank : int32_t {
   kScatterWait,  // before the compute that the memory is for
@@ -153,7 +153,7 @@ class Overlapper {
     return maker >= 0 && graph::is_exchange(graph_.nodes[maker]);
   }
 
-  // What follows a gradient's product and leads only to its reduction (casts, sums over
+  // Nodes that follow a gradient's product and lead only to its reduction (casts, sums over
   // micro-batches) was written down behind the whole backward pass: it belongs behind the product.
   void pull_epilogues() {
     epilogue_.assign(graph_.nodes.size(), false);
@@ -267,7 +267,7 @@ class Overlapper {
     }
   }
 
-  // Of one micro-batch in one stage, so that nothing is kept longer than by a layer or so.
+  // Per micro-batch and stage, so that nothing is kept longer than by a layer or so.
   bool same_part(int32_t a, int32_t b) const {
     const Node &x = graph_.nodes[a], &y = graph_.nodes[b];
     return x.micro_batch == y.micro_batch && x.stage == y.stage;
@@ -323,7 +323,7 @@ class Overlapper {
     }
   }
 
-  // A region is a phase of a micro-batch: where its first compute node stands.
+  // A region is a phase of a micro-batch: where its first compute node is.
   void find_regions() {
     std::unordered_map<int64_t, int64_t> begin;
     auto region_of = [](const Node& node) {
@@ -351,7 +351,8 @@ class Overlapper {
     }
   }
 
-  // The last node that is no epilogue and leads to a scatter: by it those of one place take turns.
+  // The last node that is no epilogue and leads to a scatter: by it the nodes of one place take
+  // turns.
   int32_t last_maker(int32_t node) const {
     int32_t last = 0;
     for (int32_t earlier : before_[node])
@@ -365,7 +366,7 @@ class Overlapper {
       if (kinds_[i] != Kind::scatter) continue;
       int64_t ready = 0;
       for (int32_t earlier : before_[i]) ready = std::max(ready, priorities_[earlier].place);
-      // One behind the last gradient's maker: where the next compute node stands.
+      // One behind the last gradient's maker: where the next compute node is.
       priorities_[i] = {ready + 1, kScatter, last_maker(static_cast<int32_t>(i))};
       scatters.push_back(static_cast<int32_t>(i));
     }
@@ -400,10 +401,11 @@ class Overlapper {
       }
       if (last.rank == kCompute) last.rank = kBehindCompute;
       if (last.rank == kScatterWait) last.rank = kBehindScatter;
-      // What all ranks must agree on and comes of scatters waits for all of them: at the end, in
-      // the order in which it was captured, whatever a pipeline stage has of the model. What is
-      // ready before (the loss) is sent before, not behind the scatters nor the gathers after them:
-      // on every stage where its last backward begins, since by then the last stage has it too.
+      // A value that all ranks must agree on and that scatters lead to waits for all of them: at
+      // the end, in the order in which it was captured, whatever a pipeline stage has of the model.
+      // What is ready before (the loss) is sent before, not behind the scatters nor the gathers
+      // after them: on every stage where its last backward begins, since by then the last stage has
+      // it too.
       if (graph::is_collective(graph_.nodes[i]) && graph_.nodes[i].module.empty() && !next)
         last = last.place >= count_ ? Priority{count_, kAgreement, agreements++}
                                     : std::max(last, {last_backward_, kBehindScatter, 0});

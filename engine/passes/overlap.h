@@ -17,7 +17,7 @@ struct OverlapOptions {
 /// Puts the start of each gather before the compute that hides it (arXiv 2411.00284, reordering:
 /// the gather of bucket i before the wait of i − 1), of each scatter behind its last gradient, and
 /// its wait as late as `scatters_in_flight` allows. What follows from a scatter (norms, updates)
-/// stands right behind what it needs; updates in the order in which the next forward needs them,
+/// comes right after what it needs; updates in the order in which the next forward needs them,
 /// and behind an update the next step's gather of that bucket, as many as may be in flight: those
 /// are marked `next_step`, the program wraps around.
 void overlap(graph::Graph& graph, const OverlapOptions& options);

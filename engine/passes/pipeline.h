@@ -17,7 +17,7 @@
 namespace heddle::passes {
 
 struct PlanOptions {
-  std::string done;  // the pass that the graph stands after already; empty: it was just captured
+  std::string done;  // the last pass that the graph has had; empty: it was just captured
   BucketPlan buckets;
   std::optional<StageOptions> stages;  // with pipeline parallelism
   bool gather_once = false;            // see UnrollOptions
@@ -44,11 +44,11 @@ struct Pass {
 std::span<const Pass> all_passes();
 std::vector<std::string> pass_names();
 
-/// Where in that order a pass stands, from 1; 0 for "capture" and "", which come before all; more
+/// A pass's place in that order, from 1; 0 for "capture" and "", which come before all; more
 /// than there are passes for any other name.
 size_t position_of(std::string_view pass);
 
-/// Whether plans are held against the rules of graph/ir.h, and programs against races: in debug
+/// Whether plans are checked against the rules of graph/ir.h, and programs against races: in debug
 /// builds and where the environment has HEDDLE_VERIFY, as in tests.
 bool verifies();
 

@@ -67,7 +67,7 @@ class Recomputer {
     }
   }
 
-  // What comes of other ranks (the scale of a weight in 8 bits) stays: it is small.
+  // A value from other ranks (the scale of a weight in 8 bits) stays: it is small.
   void mark_casts(int32_t node) {
     if (node < 0 || again_[node] || graph::is_wait(graph_.nodes[node])) return;
     again_[node] = true;
@@ -106,7 +106,7 @@ class Recomputer {
         if (from < 0 || !forward(from)) return;
         const bool other =
             node.phase == Phase::optimizer || (forward(i) && block_[i] != block_[from]);
-        // What a view shows leaves with the view.
+        // The value under a view leaves with the view.
         if (other || (forward(i) && view_[i] && leaves[i])) leaves[from] = true;
       });
     }
@@ -222,7 +222,7 @@ class Recomputer {
   Graph& graph_;
   const RecomputeOptions& options_;
   std::vector<int32_t> made_by_;
-  std::vector<bool> again_;                // by node: backward makes it anew
+  std::vector<bool> again_;                // by node: backward makes it again
   std::vector<bool> view_, forward_;       // by node
   std::vector<Name> block_;                // by node
   std::unordered_map<Name, Name> blocks_;  // by module

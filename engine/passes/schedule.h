@@ -38,7 +38,7 @@ struct Pipeline {
   int64_t rank_of(int64_t stage) const { return stage % ranks; }
 };
 
-/// What `rank` does, in order. The orders of all ranks fit together: followed in order, each
+/// The actions of `rank`, in order. The orders of all ranks fit together: followed in order, each
 /// waiting for what it needs of the others, they finish, for any number of micro-batches.
 std::vector<Action> actions_of(const Pipeline& pipeline, int64_t rank);
 

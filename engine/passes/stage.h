@@ -19,7 +19,7 @@ struct StageOptions {
   std::string gathers_again;
 };
 
-/// Keeps the nodes of the rank's stages, and of the optimizer's those of their parameters and of
+/// Keeps the nodes of the rank's stages, and the optimizer's nodes of their parameters and of
 /// the step as a whole. A value that another stage reads is sent as soon as it is made, and
 /// received there before it is read first. Marks each node's stage, and what leads to weight
 /// gradients alone and may be put off: in blocks, from what forward has kept. Outside of them rows

@@ -113,7 +113,7 @@ class Unroller {
     last_action_ = receive_earlier(begin);
   }
 
-  // What an action receives is asked for before the action ahead of it begins.
+  // An action's receives start before the action ahead of it begins.
   size_t receive_earlier(size_t begin) {
     const auto own = graph_.nodes.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto others = std::stable_partition(own, graph_.nodes.end(), graph::is_receive);
@@ -121,7 +121,7 @@ class Unroller {
     return begin + static_cast<size_t>(others - own);
   }
 
-  // What depends on states alone, which forward and backward leave as they are: parameters, cast
+  // Values of states alone, which forward and backward leave as they are: parameters, cast
   // and gathered. Where they stay for the whole step, one copy serves all micro-batches. What ranks
   // reduce of states is small, and is always made once.
   void find_shared() {
@@ -145,7 +145,7 @@ class Unroller {
         shared_values_.insert(captured_[i].outputs.begin(), captured_[i].outputs.end());
   }
 
-  // Of what is shared: all-reduces, what makes what they read, what waits for them.
+  // Shared nodes: all-reduces, the makers of their inputs, and their waits.
   void keep_reductions() {
     std::unordered_set<ValueId> around;
     for (size_t i = 0; i < captured_.size(); ++i) {
@@ -179,7 +179,7 @@ class Unroller {
       }
   }
 
-  // What a captured value is called in a micro-batch. Versions of a state follow each other over
+  // The name of a captured value in a micro-batch. Versions of a state follow each other over
   // the micro-batches: what enters one is what the one before left.
   ValueId now(ValueId value, int64_t m) const {
     if (const ValueId state = state_of_[value]; state != kNoValue)

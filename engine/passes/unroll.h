@@ -11,7 +11,7 @@
 namespace heddle::passes {
 
 struct UnrollOptions {
-  /// What is done in which order; empty: forward and backward of one micro-batch after the other.
+  /// The actions in their order; empty: forward and backward of one micro-batch after the other.
   std::vector<Action> actions;
   /// By action: see `received_before`; empty: what is sent backward is waited for at the end.
   std::vector<std::vector<int32_t>> received;

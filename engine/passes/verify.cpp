@@ -32,7 +32,7 @@ class Fault {
   std::optional<std::string> what_;
 };
 
-// What a collective and its wait are to each other.
+// A collective and its wait.
 struct Pairs {
   std::vector<int32_t> started;  // by value: the collective that makes it, or −1
   std::vector<int32_t> waited;   // by node: a collective's wait, or −1
@@ -263,7 +263,7 @@ class Places {
     int64_t owner;  // a root; −1 − node: a node's scratch
   };
 
-  // What a value's memory belongs to as long as any of it is needed, and the part of it that is the
+  // The owner of a value's memory as long as any of it is needed, and the part of it that is the
   // value's.
   ValueId root(ValueId value) const { return memory_.root[value]; }
   ValueId buffer(ValueId value) const { return buffer_[value]; }

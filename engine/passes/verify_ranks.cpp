@@ -64,7 +64,7 @@ class Ranks {
     const Node& node = node_at(rank);
     if (graph::is_wait(node)) {
       const auto start = started_by_[rank].find(graph::list_of(node).front().value);
-      // What the step before the first would have started has ended.
+      // Transfers that the step before the first would have started have ended.
       if (start != started_by_[rank].end() && !all_have_started(start->second)) return false;
     } else if (graph::is_collective(node)) {
       start(rank, node);

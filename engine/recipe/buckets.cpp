@@ -17,7 +17,7 @@ Bucket single(Parameter parameter) {
   return bucket;
 }
 
-// A layer each, and what lies between layers together.
+// One bucket a layer, and one for everything between layers.
 std::vector<Bucket> by_layer(std::vector<Parameter> reads) {
   std::vector<Bucket> buckets;
   std::string before;

@@ -1,4 +1,4 @@
-// What a run's samples are of, by name and share: the same to all who show them.
+// The sources of a run's samples, by name and share: the same wherever they are shown.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct DataSource {
 };
 
 /// data.text as one, each part of data.mix, or data.token_ids; none where no data is named. Names
-/// are those of files and folders ("web/", "wiki.jsonl and 2 more"), with as much of their paths
+/// name files and folders ("web/", "wiki.jsonl and 2 more"), with as much of their paths
 /// as tells them apart.
 std::vector<DataSource> sources_of(const Data& data);
 

@@ -12,7 +12,7 @@ inline constexpr int64_t kMaxVocabulary = int64_t{1} << 24;
 inline constexpr int64_t kMaxTokens = int64_t{1} << 30;
 inline constexpr int64_t kMaxRanks = int64_t{1} << 20;
 
-/// Of a recipe's text, and any other TOML.
+/// Limits of a recipe's text, and any other TOML.
 inline constexpr size_t kMaxRecipeBytes = size_t{1} << 20;
 
 }  // namespace heddle::recipe

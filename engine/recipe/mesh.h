@@ -26,7 +26,8 @@ inline constexpr Dims kModel = kPp | kSharing | kTp;
 inline constexpr Dims kStage = kTokens | kTp;
 inline constexpr Dims kWorld = kModel | kReplicate;
 
-/// What process groups there are along. Several may come to the same ranks, and so be one group.
+/// The dimensions along which there are process groups. Several may have the same ranks, and so
+/// be one group.
 inline constexpr std::array kGroups = {
     kSharing, kReplicate, kReplicate | kTp, kTokens, kTokens | kPp, kModel, kCp,
     kTp,      kPp,        kStage,           kWorld};
@@ -40,7 +41,7 @@ inline constexpr const char* kEndsGroup = "pp ends";
 class Mesh {
  public:
   Mesh() = default;
-  /// Of a resolved recipe.
+  /// Takes a resolved recipe's.
   explicit Mesh(const Parallelism& parallelism);
 
   /// The number of ranks of a group along `dims`.

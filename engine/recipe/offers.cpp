@@ -79,7 +79,7 @@ std::vector<int64_t> candidates(const Recipe& recipe, const KeyInfo& info, int64
 class Trial {
  public:
   Trial(const Parsed& parsed, const Fault& fault) : parsed_(parsed), fault_(fault) {
-    // What no number mends costs time at every try.
+    // A fault that no number mends costs time at every try.
     parsed_.recipe.wrapping.mode = WrappingMode::automatic;
     parsed_.recipe.wrapping.buckets.clear();
     parsed_.recipe.overrides.clear();
@@ -89,7 +89,7 @@ class Trial {
     before_ = resolve(parsed_).faults.size();
   }
 
-  /// Of one key, the nearest first, at most `most` on either side.
+  /// One key's, the nearest first, at most `most` on either side.
   std::vector<Offer> of(const std::string& key, size_t most) const {
     const KeyInfo* info = find_key(key);
     const Field* field = find_field(key);

@@ -15,7 +15,7 @@ struct Offer {
   bool operator==(const Offer&) const = default;
 };
 
-/// What a recipe that has been parsed, and not resolved, could have instead: values of the key at
+/// Alternatives for a recipe that has been parsed, and not resolved: values of the key at
 /// fault, the nearest first, at most two below and two above, then the nearest of other keys that
 /// the fault may come from. Each leaves fewer faults and none of these keys. Empty: nothing near
 /// helps, or the fault is not one of numbers and choices.

@@ -104,7 +104,7 @@ class Reader {
   std::string file_;
 };
 
-/// `key=value` as the nested tables it stands for. A value that is no TOML is a string, unless it
+/// `key=value` as the nested tables that it means. A value that is no TOML is a string, unless it
 /// begins like a TOML list, table or string.
 Result<toml::table> read_set(const std::string& set) {
   const size_t equals = set.find('=');
@@ -148,7 +148,7 @@ std::string syntax_fault(std::string_view text, const toml::parse_error& error) 
   return open ? "a string is not closed" : words;
 }
 
-/// The preset's numbers come before every number that is written, wherever it stands.
+/// The preset's numbers come before every number that is written, wherever it is.
 void apply_preset(Parsed& parsed, const std::vector<toml::table>& tables) {
   for (auto table = tables.rbegin(); table != tables.rend(); ++table) {
     const auto name = (*table)["model"]["preset"].value_exact<std::string>();
@@ -207,7 +207,7 @@ Parsed parse_read(const Result<std::string>& text, const std::string& path,
   if (!text) {
     Parsed parsed;
     parsed.file = path;
-    // The path stands before the fault already.
+    // The path precedes the fault already.
     parsed.faults.push_back(
         {path, 0, 0, "", text.error().message.substr(path.size() + 2), "a recipe (.toml)", ""});
     return parsed;

@@ -61,11 +61,11 @@ void resolve_paths(Recipe& recipe, const std::string& folder);
 /// Fills what depends on the number of ranks (dp_shard -1, global_batch 0, n_kv_heads …) and checks
 /// what depends on more than one key (what must be given, factorisation, divisibility, bucket names
 /// against the model's modules). `ranks` 0: the recipe's own `hardware.ranks`. Does not touch the
-/// file system. Faults point at the lines they come from; those of `parsed` are kept and not
+/// file system. Faults point at the lines they come from; `parsed` keeps its own, and they are not
 /// repeated.
 Parsed resolve(const Parsed& parsed, int64_t ranks = 0);
 
-/// What a resolved recipe asks for that `train` cannot execute yet; planning can.
+/// Features of a resolved recipe that `train` cannot execute yet; planning can.
 std::vector<Fault> unsupported(const Parsed& resolved);
 
 /// The canonical TOML text: only keys that differ from their default (and from the preset), in the
@@ -102,7 +102,7 @@ struct KeyInfo {
   std::string help = {};                // a sentence or two
   bool often = false;                   // in sight before its group is unfolded
   bool drawn = false;                   // edited in the picture of the model, not by a field
-  std::string zero = {};                // what 0 (or, of low -1, -1) stands for: "auto", "never"
+  std::string zero = {};                // what 0 (or, of low -1, -1) means: "auto", "never"
   std::vector<std::string> names = {};  // of the choices, for people; empty: the words themselves
   std::string files = {};               // of a path: "*.txt *.jsonl", "/" for folders
   Step step = Step::digit;

@@ -11,7 +11,7 @@ namespace heddle::recipe {
 
 enum class RopeType { llama3, linear, yarn };
 
-/// How rotary frequencies are scaled for sequences longer than those of pre-training. llama3: Llama
+/// How rotary frequencies are scaled for sequences longer than in pre-training. llama3: Llama
 /// 3.1's (λ < original/high keeps, λ > original/low divides); linear: all divided by the factor;
 /// yarn: arXiv 2309.00071.
 struct RopeScaling {
@@ -55,7 +55,7 @@ struct Model {
   bool operator==(const Model&) const = default;
 };
 
-/// Of data.mix: texts, and their share of the samples.
+/// A part of data.mix: texts, and their share of the samples.
 struct MixPart {
   std::vector<std::string> text;
   double weight = 1.0;
@@ -126,7 +126,7 @@ struct Schedule {
 enum class PipelineSchedule { gpipe, one_f_one_b, interleaved, zero_bubble };
 enum class ContextMode { allgather, ring, ulysses };
 
-/// What data-parallel ranks of `dp_shard` keep only a shard of: parameters, gradients and optimizer
+/// The tensors that data-parallel ranks of `dp_shard` shard: parameters, gradients and optimizer
 /// states (ZeRO-3), gradients and states (ZeRO-2), or states alone (ZeRO-1).
 enum class ShardStates { all, gradients, optimizer };
 

@@ -351,7 +351,7 @@ void Checks::fault(const std::vector<std::string>& keys, std::string what, std::
 
 void Checks::fault_at(const std::string& place, const std::string& key, std::string what,
                       std::string valid, std::string suggestion) {
-  // What is missing is reported at its section, and a missing section at the file's beginning.
+  // A missing key is reported at its section, and a missing section at the file's beginning.
   auto found = parsed_.places.find(place);
   if (found == parsed_.places.end()) found = parsed_.places.find(section_of(key));
   const Place at = found == parsed_.places.end() ? Place{parsed_.file, 1, 1} : found->second;

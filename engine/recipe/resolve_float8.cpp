@@ -12,7 +12,7 @@ const std::string kKey = "precision.float8", kExcept = "precision.float8_except"
 
 bool fits(int64_t size) { return size % kFloat8Multiple == 0; }
 
-// What a tensor-parallel rank has of each matrix.
+// Checks a tensor-parallel rank's part of each matrix.
 void check_matrices(const Recipe& recipe, Checks& checks) {
   const Float8Layers layers(recipe.precision);
   for (const Parameter& parameter : reads(recipe.model)) {

@@ -20,7 +20,7 @@ struct Field {
   /// The recipe's value as TOML source.
   std::function<std::string(const Recipe&)> write;
 
-  // What a line of the table says of it for people; see KeyInfo.
+  // Its line in the table for people; see KeyInfo.
   Field says(std::string label, std::string unit, std::string help) &&;
   Field often() &&;
   Field drawn() &&;

@@ -1,4 +1,4 @@
-// What the engine cannot execute yet. A line goes when the engine gains it.
+// Features that the engine cannot execute yet. A line goes when the engine gains it.
 #include <fmt/format.h>
 
 #include <functional>

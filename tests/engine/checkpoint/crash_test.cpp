@@ -63,7 +63,7 @@ class CrashTest : public QObject {
       const QList<QByteArray> lines = driver.readAllStandardOutput().trimmed().split('\n');
       told = lines.last().toLongLong();
       mid_save += !QDir(folder.path()).entryList({"*.partial"}, QDir::Dirs).isEmpty();
-      // What has a name loads, the step that was told among them.
+      // Every folder with a name loads, the reported step among them.
       for (const std::string& name : checkpoint::checkpoints_in(folder.path().toStdString())) {
         const auto loaded =
             small::load(folder.path().toStdString() + "/" + name, small::recipe_of());

@@ -66,7 +66,7 @@ class HuggingFaceConfigTest : public QObject, private HuggingFaceFolder {
                                    .beta_fast = 8.0,
                                    .truncate = false};
     QVERIFY(read_config(folder())->rope_scaling == some);
-    // What is left out follows from the longest sequence.
+    // A missing key follows from the longest sequence.
     edit_config("rope_parameters", json::parse(R"({"rope_type": "yarn",
         "original_max_position_embeddings": 32, "mscale": 1.0, "mscale_all_dim": 0.5})"));
     const auto scaling = read_config(folder())->rope_scaling;

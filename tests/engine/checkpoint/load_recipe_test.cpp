@@ -1,4 +1,4 @@
-// What a recipe means whose model is its checkpoint's.
+// The meaning of a recipe whose model is its checkpoint's.
 #include "engine/checkpoint/load_recipe.h"
 
 #include <QTemporaryDir>
@@ -65,7 +65,7 @@ class LoadRecipeTest : public QObject {
   void each_key_is_applied_or_refused_data() {
     QTest::addColumn<QString>("key");
     QTest::addColumn<QString>("written");
-    QTest::addColumn<QString>("fault");  // empty: the key stands
+    QTest::addColumn<QString>("fault");  // empty: the key is valid
     std::set<std::string> tried;
     const auto row = [&](const char* key, const char* written, const char* fault = "") {
       tried.insert(std::string("model.") + key);

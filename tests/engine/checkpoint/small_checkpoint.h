@@ -51,7 +51,7 @@ inline std::vector<float> numbers_of(const checkpoint::Part& part, int64_t step)
   return numbers;
 }
 
-/// What a rank has of every parameter and its moments.
+/// A rank's parts of every parameter and its moments.
 inline std::vector<checkpoint::Part> parts_of(const recipe::Recipe& recipe, int64_t rank) {
   const recipe::Mesh mesh(recipe.parallelism);
   std::vector<checkpoint::Part> parts;

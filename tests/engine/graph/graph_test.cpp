@@ -39,7 +39,7 @@ class GraphTest : public QObject {
     const std::string text = to_text(capture_toy());
     const auto parsed = parse_text(text, "toy.graph");
     QVERIFY2(parsed.has_value(), parsed ? "" : parsed.error().message.c_str());
-    // Numbers are names: parsing counts anew, a second round changes nothing more.
+    // Numbers are names: parsing counts again, a second round changes nothing more.
     const auto again = parse_text(to_text(*parsed), "toy.graph");
     QVERIFY(again.has_value());
     QCOMPARE(to_text(*again), to_text(*parsed));

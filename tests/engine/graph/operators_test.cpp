@@ -20,12 +20,12 @@ void check_fused(const c10::FunctionSchema& schema, const Fuses& fuses) {
   QVERIFY(first.has_entry() && second.has_entry());
   const auto &one = find_operator(first)->schema(), &other = find_operator(second)->schema();
   std::vector<c10::Argument> arguments = one.arguments();
-  // Of a sum without a factor.
+  // For a sum without a factor.
   std::erase_if(arguments, [](const auto& argument) { return argument.kwarg_only(); });
   for (size_t i = 0; i < other.arguments().size(); ++i)
     if (i != fuses.argument && !other.arguments()[i].kwarg_only())
       arguments.push_back(other.arguments()[i]);
-  // What it must be told that the second need not be, such as a copy's type.
+  // Arguments that the second does not need, such as a copy's type.
   for (const c10::Argument& argument : other.arguments()) {
     const auto own = schema.argumentIndexWithName(argument.name());
     if (!argument.kwarg_only() || !own) continue;
@@ -102,8 +102,8 @@ class OperatorsTest : public QObject {
     QFAIL("cosh was captured");
   }
 
-  // What they ask of an operator is in the table, so that a new one touches its kernel's file
-  // alone.
+  // Everything they need to know of an operator is in the table, so that a new one touches its
+  // kernel's file alone.
   void passes_cost_and_executor_compare_no_names() {
     const QRegularExpression compares("\\bop\\s*(==|!=)\\s*\"");
     int files = 0;

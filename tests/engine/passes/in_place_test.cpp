@@ -1,4 +1,4 @@
-// Which result lies where an argument lay, in small graphs: the last node's result is looked at.
+// Which result takes an argument's place, in small graphs: the last node's result is checked.
 #include <QTest>
 
 #include "engine/graph/text.h"

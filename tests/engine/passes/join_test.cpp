@@ -1,4 +1,4 @@
-// Where the parts of a join lie, in small graphs, and that a part which lies elsewhere is seen.
+// Where the parts of a join are, in small graphs, and that a part elsewhere is found.
 #include <QTest>
 #include <functional>
 

@@ -1,4 +1,4 @@
-// The bytes that a rank's planned step moves along each dimension of the mesh are those of the
+// The bytes that a rank's planned step moves along each dimension of the mesh equal the
 // formulas: fully sharded data parallelism (arXiv 2304.11277), tensor and sequence parallelism
 // (arXiv 2205.05198), context parallelism (arXiv 2407.21783; Ulysses: 2309.14509), pipeline stages.
 // No weights are allocated.
@@ -18,7 +18,7 @@ using Bytes = std::map<std::string, double>;  // by kind: received by this rank 
 
 namespace {
 
-// What a rank receives: all but its own part.
+// The bytes that a rank receives: all but its own part.
 double received(const graph::Graph& graph, const graph::Node& node) {
   const auto share = [](double ranks) { return (ranks - 1) / ranks; };
   const auto bytes_of = [&](c10::ArrayRef<graph::ValueId> values) {

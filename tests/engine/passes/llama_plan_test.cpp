@@ -1,4 +1,4 @@
-// What must hold of every plan of a Llama's step, looked up in the planned graph.
+// Invariants of every plan of a Llama's step, looked up in the planned graph.
 #include <QTest>
 #include <algorithm>
 #include <map>
@@ -50,7 +50,7 @@ std::vector<size_t> readers(const passes::Plan& plan, ValueId root) {
   return found;
 }
 
-// Whether node `index` makes `result` of all of `before`, where it lies.
+// Whether node `index` makes `result` of all of `before`, in its place.
 bool takes_place(const passes::Plan& plan, size_t index, size_t result, size_t before) {
   const Node& node = plan.graph.nodes[index];
   const auto output = std::find(node.outputs.begin(), node.outputs.end(), ValueId(result));
@@ -159,7 +159,7 @@ class LlamaPlanTest : public QObject {
     QCOMPARE(found, products);
   }
 
-  // What tensor parallelism makes chunk by chunk, forward and backward.
+  // Results that tensor parallelism makes chunk by chunk, forward and backward.
   void chunks_are_made_where_they_are_joined_data() {
     QTest::addColumn<QStringList>("sets");
     const QStringList two{"model.dim=64",      "model.n_heads=4",  "model.n_kv_heads=2",

@@ -1,4 +1,4 @@
-// Pipeline schedules: every order comes to its end, does everything once, and its bubble is what
+// Pipeline schedules: every order finishes, does everything once, and its bubble is what
 // the papers say.
 #include <QTest>
 #include <algorithm>

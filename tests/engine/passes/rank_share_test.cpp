@@ -51,7 +51,7 @@ recipe::Recipe recipe_of(const QString& base, const QStringList& sets) {
   return resolved.recipe;
 }
 
-/// What forward of the first micro-batch gathers, by the name of the bucket.
+/// The gathers of the first micro-batch's forward, by the name of the bucket.
 std::map<std::string, int64_t> gathered(const graph::Graph& graph) {
   std::map<std::string, int64_t> bytes;
   for (const graph::Node& node : graph.nodes)

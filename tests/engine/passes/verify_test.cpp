@@ -173,7 +173,7 @@ const std::vector<Mutation> kMutations = {
      }},
     {"a value over one that is still needed", 4,
      [](passes::Plan& plan) {
-       // The whole step's loss lies where a product is made later.
+       // The whole step's loss is where a product is made later.
        const graph::ValueId loss = plan.graph.outputs.front().value;
        for (const Node& node : plan.graph.nodes)
          if (node.op == "aten.mm" && node.phase == graph::Phase::backward)

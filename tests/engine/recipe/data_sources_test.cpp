@@ -1,4 +1,4 @@
-// What the sources of a run's data are called, and their shares.
+// The names of the sources of a run's data, and their shares.
 #include "engine/recipe/data_sources.h"
 
 #include <QtTest>

@@ -20,7 +20,7 @@ std::string repeated(const std::string& piece, int times) {
   return text;
 }
 
-/// The first fault of a text of which one stands at a place.
+/// The first fault of a text that has one at a place.
 std::string fault_of(const std::string& text) {
   const recipe::Parsed parsed = recipe::parse(text, "a.toml");
   if (parsed.faults.empty()) return "accepted";

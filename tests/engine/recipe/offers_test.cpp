@@ -1,4 +1,4 @@
-// What is offered where a recipe does not fit together.
+// The offers for a recipe that does not fit together.
 #include "engine/recipe/offers.h"
 
 #include <QTest>

@@ -1,4 +1,4 @@
-// What parsing and resolving make of a sound recipe, and the canonical text.
+// The result of parsing and resolving a sound recipe, and the canonical text.
 #include <QDir>
 #include <QTest>
 #include <fstream>
@@ -97,7 +97,7 @@ class RecipeTest : public QObject {
     expected.nccl = {"eth1", "mlx5_0,mlx5_1", "tree", "ll128", "nvl", "zero", 8388608, "warn"};
     expected.hardware = {"8xh100", 64, "cuda", true};
     QVERIFY(parsed.recipe == expected);
-    // Every key of the schema stands in that text, so none is left unread.
+    // Every key of the schema is in that text, so none is left unread.
     for (const KeyInfo& info : keys()) QVERIFY2(parsed.places.contains(info.key), info.key.c_str());
     const Recipe again = parse(to_toml(expected), "canonical").recipe;
     QCOMPARE(to_toml(again), to_toml(expected));
