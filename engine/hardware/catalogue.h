@@ -27,31 +27,31 @@ struct Catalogue {
   std::map<std::string, Node> nodes;
   std::map<std::string, Network> networks;
   std::map<std::string, Program> programs;
-  /// What is wrong with files: such an entry is not in the catalogue, the others are.
+  /// Faults of files: such an entry is not in the catalogue, the others are.
   std::vector<recipe::Fault> faults;
 
-  /// NODE or NODE@NETWORK. An unknown name is told with the nearest one; one whose file has a
-  /// fault, with that.
+  /// NODE or NODE@NETWORK. The error names the nearest entry for an unknown name, or the fault of
+  /// the file.
   Result<Entry> find(const std::string& name) const;
-  /// An unknown name is told with the nearest one.
+  /// The error names the nearest program for an unknown name.
   Result<Program> find_program(const std::string& name) const;
-  /// Of a GPU by the name that its driver gives, as "NVIDIA H100 80GB HBM3". Nothing for one that
-  /// is not listed: a guess would make a wrong MFU.
+  /// The device by the name that its driver gives, as "NVIDIA H100 80GB HBM3". Null for one that is
+  /// not listed: a guess would make a wrong MFU.
   const Device* of_driver(std::string_view gpu) const;
-  /// Of all nodes, in the order of the alphabet.
+  /// The names of all nodes, sorted.
   std::vector<std::string> names() const;
 };
 
-/// Of these files. An entry of a user's takes the place of one of its name that ships with Heddle.
+/// Reads these files. A user's entry replaces the built-in one of its name.
 Catalogue read_catalogue(const std::vector<Source>& sources);
 
-/// What ships with Heddle: resources/hardware/*.toml, as they were when it was built.
+/// The built-in files: resources/hardware/*.toml, as they were when Heddle was built.
 const std::vector<Source>& built_in();
 
 /// $XDG_CONFIG_HOME/heddle/hardware: users' own files, *.toml.
 std::string user_folder();
 
-/// What ships with Heddle and the user's own, read now.
+/// The built-in and the user's own entries, read now.
 Catalogue load_catalogue(const std::string& folder = user_folder());
 
 }  // namespace heddle::hardware

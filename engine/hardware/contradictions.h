@@ -19,7 +19,7 @@ std::vector<Contradiction> contradictions(const Network& network);
 /// None as yet: its numbers do not depend on each other.
 std::vector<Contradiction> contradictions(const Program& program);
 
-/// Of a node with its device.
+/// Contradictions between a node and its device.
 std::vector<Contradiction> contradictions(const Node& node, const Device& device);
 
 }  // namespace heddle::hardware

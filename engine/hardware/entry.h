@@ -1,4 +1,4 @@
-// What the catalogue knows of a device, of a node of several, and of a network of nodes; plain
+// The catalogue's entries: a device, a node of several, a network of nodes, another program; plain
 // data. Members are named as the keys of the files; fields.cpp has their ranges and words.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace heddle::hardware {
 struct Device {
   std::string name;   // "h100-sxm"
   std::string title;  // "NVIDIA H100 SXM 80 GB"
-  /// What the name that its driver gives has among its words; several: any of them.
+  /// Words in the name that its driver gives; several: any of them.
   std::vector<std::string> driver;
   std::string file;  // that says so
 
@@ -57,7 +57,7 @@ struct Node {
   ByProtocol base_us;    // until a collective begins
   ByProtocol step_us;    // from one device to the next
   Number buffers_gib;    // that the collectives' library keeps on each device
-  /// What was measured, by ranks; without it the ring's formula holds.
+  /// Measured rates by number of ranks; without them the ring's formula holds.
   std::vector<LinkRate> gather, all_reduce, all_to_all;
 
   Number usd_per_device_hour;  // what one costs; no prediction depends on it; often not known
@@ -116,7 +116,7 @@ struct Program {
   Number memory_spread;
 };
 
-/// What a plan is made for: nodes of one kind in a network.
+/// The hardware that a plan is made for: nodes of one kind in a network.
 struct Entry {
   std::string name;  // "h100-sxm", or "h100-sxm@ethernet-100g" in another network than its own
   Device device;

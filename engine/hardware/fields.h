@@ -43,7 +43,7 @@ const std::vector<RatesField>& measured_rates();
 /// Ranges of the numbers in `measured_rates`.
 inline constexpr double kMinLatencyUs = 0.1, kMaxLatencyUs = 1e6;
 inline constexpr double kMinGbPerS = 1e-3, kMaxGbPerS = 1e5;
-/// Of a number's spread: beyond it nothing has been measured.
+/// The largest spread of a number that has been measured.
 inline constexpr double kMaxSpread = 10;
 
 }  // namespace heddle::hardware

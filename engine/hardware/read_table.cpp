@@ -158,7 +158,7 @@ class TableReader {
   }
 
  private:
-  // Of the inline table that a number must be.
+  // A reader of the inline table that a number must be.
   std::optional<TableReader> form(const toml::node& node, const std::string& key) {
     if (const toml::table* table = node.as_table())
       return TableReader(*table, {place_.file, place_.key + "." + key}, report_);

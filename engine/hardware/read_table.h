@@ -28,7 +28,7 @@ void read_table(const toml::table& table, const TablePlace& place, Network& entr
 void read_table(const toml::table& table, const TablePlace& place, Program& entry,
                 const Report& report);
 
-/// What one entry has from another: the same numbers, but guesses now, unless it is known of both.
+/// Marks the numbers that an entry takes from another as guesses, unless they are known for both.
 void take_over(Device& entry);
 void take_over(Node& entry);
 void take_over(Network& entry);

@@ -11,7 +11,7 @@ double octaves(int64_t a, int64_t b) {
   return octaves(static_cast<double>(a), static_cast<double>(b));
 }
 
-// Of the layers' products, to which the FLOPs of a token are near.
+// Parameters of the layers' products; the FLOPs of a token are roughly proportional to them.
 double size_of(int64_t dim, int64_t layers, int64_t ffn) {
   return static_cast<double>(layers * dim) * static_cast<double>(4 * dim + 3 * ffn);
 }

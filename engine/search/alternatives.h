@@ -1,4 +1,4 @@
-// What one would try before a search, or what others have run; and why a layout was not chosen.
+// Layouts that one would try without a search, or that others have run; and why one was not chosen.
 #pragma once
 
 #include <cstdint>

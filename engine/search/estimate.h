@@ -1,5 +1,5 @@
-// What a layout would take, judged from its profile: microseconds of work, so that thousands can be
-// left out before any is planned.
+// Estimates a layout from its profile: microseconds of work, so that thousands can be left out
+// before any is planned.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 
 namespace heddle::search {
 
-/// What a layer costs in one of its ways.
+/// The cost of a layer in one of its ways.
 struct LayerWay {
   double seconds = 0;
   int64_t bytes = 0;  // that it keeps

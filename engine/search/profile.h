@@ -1,5 +1,5 @@
-// What a layer takes in a layout: from a model of three layers, captured and planned as the whole
-// one is. So a layout is judged by the planner's own figures before it is planned.
+// Time and bytes of a layer in a layout: from a model of three layers, captured and planned as
+// the whole one is. So a layout is judged by the planner's own figures before it is planned.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ class Profiles {
  public:
   explicit Profiles(const Question& question) : question_(question) {}
 
-  /// Of the layout's degrees inside a layer, size of micro-batches and recomputation; nothing else
-  /// of it matters.
+  /// Depends on the layout's degrees inside a layer, size of micro-batches and recomputation; on
+  /// nothing else.
   Result<const Profile*> of(const Choice& choice);
 
  private:

@@ -40,7 +40,7 @@ std::vector<recipe::Override> overrides_of(const std::vector<RecomputeMode>& mod
 std::optional<Choice> mixed_recomputation(const Question& question, const Choice& planned,
                                           const std::vector<int64_t>& stage_bytes, int64_t limit,
                                           double share, Estimator& estimator) {
-  // Of exceptions that name a layer the first counts: the recipe's own stay alone.
+  // The first exception that names a layer counts: leave a recipe with its own exceptions alone.
   if (limit == 0 || !question.recipe.overrides.empty() || question.fixed.contains("override") ||
       question.fixed.contains("recompute.mode"))
     return std::nullopt;
@@ -78,7 +78,7 @@ std::optional<Choice> mixed_recomputation(const Question& question, const Choice
     std::ranges::sort(*chosen);  // layers are alike: neighbours in one way are fewer exceptions
     for (size_t i = 0; i < layers.size(); ++i) modes[layers[i]] = kModes[(*chosen)[i]];
   }
-  // What most layers do is the recipe's mode, the others are its exceptions.
+  // The most frequent mode becomes the recipe's, the others its exceptions.
   Choice mixed = planned;
   mixed.recompute = *std::ranges::max_element(
       kModes, {}, [&](RecomputeMode mode) { return std::ranges::count(modes, mode); });

@@ -237,7 +237,7 @@ class Search {
     }
   }
 
-  /// Of those that fit as they are.
+  /// The fastest plans that fit unchanged.
   std::vector<Planned> fastest_planned(size_t most) const {
     std::vector<Planned> fastest;
     for (const Planned& planned : planned_)

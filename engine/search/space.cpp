@@ -26,7 +26,7 @@ std::vector<int64_t> divisors(int64_t number) {
   return low;
 }
 
-/// What one of the keys may be.
+/// The values that a key may have.
 class Options {
  public:
   explicit Options(const Question& question) : question_(question) {}

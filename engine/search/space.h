@@ -11,7 +11,7 @@
 
 namespace heddle::search {
 
-/// What a search decides. The rest is the recipe's.
+/// The keys that a search decides; all others stay the recipe's.
 struct Choice {
   int64_t pp = 1, dp_replicate = 1, dp_shard = 1, cp = 1, tp = 1;
   recipe::ContextMode cp_mode = recipe::ContextMode::allgather;
@@ -27,7 +27,7 @@ struct Choice {
   bool operator==(const Choice&) const = default;
 };
 
-/// What is asked for.
+/// The question to a search.
 struct Question {
   recipe::Recipe written;       // as it was given, not resolved: what `sets_of` is over
   recipe::Recipe recipe;        // resolved, with its vocabulary's size and the global batch
@@ -37,14 +37,14 @@ struct Question {
   std::set<std::string> fixed;  // keys that stay as the recipe has them
 };
 
-/// The recipe in this layout, not resolved anew.
+/// The recipe in this layout, not resolved again.
 recipe::Recipe with(const recipe::Recipe& recipe, const Choice& choice);
 
 /// A recipe's own.
 Choice choice_of(const recipe::Recipe& resolved);
 
-/// What makes of the recipe as it was given the one in this layout, as key=value. Keys of the mesh
-/// and of the batch are always there, since what a recipe leaves open depends on the others.
+/// The changes, as key=value, that turn the given recipe into the one in this layout. They always
+/// name the keys of the mesh and of the batch: one that a recipe leaves open depends on the others.
 std::vector<std::string> sets_of(const Question& question, const Choice& choice);
 
 /// "tp 8 × dp_shard 32, 2 sequences at a time, full recomputation"

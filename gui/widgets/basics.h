@@ -11,7 +11,7 @@
 
 namespace heddle::gui {
 
-// Labels. Roles are those of heddle.qss.
+// Labels. Roles are defined in heddle.qss.
 QLabel* label(const QString& text, const char* role = "");
 QLabel* heading(const QString& text);  // 16, semibold: a card's title
 QLabel* section(const QString& text);  // 13, semibold
@@ -21,7 +21,7 @@ QLabel* mono(const QString& text);     // numbers and names
 /// The muted name in front of a field, as wide as its column.
 QLabel* fieldLabel(const QString& text, QWidget* buddy = nullptr);
 
-/// Changes the property "role" or "tone" of a widget and has it styled anew.
+/// Changes the property "role" or "tone" of a widget and applies its style again.
 void setRole(QWidget* widget, const char* role);
 void setTone(QWidget* widget, const char* tone);  // "good", "warn", "bad", "muted" or ""
 

@@ -14,16 +14,16 @@ class Dialog : public QDialog {
   Q_OBJECT
 
  public:
-  /// `iconName` with its tone stands before the title; may be empty.
+  /// `iconName` is drawn in its tone before the title; may be empty.
   Dialog(const QString& title, const QString& iconName, Tone tone, QWidget* parent);
 
   QVBoxLayout* body() const { return body_; }
   /// In its head and as the window's.
   void setTitle(const QString& title);
-  /// Room for what is told, which may come, go and be long: a column of at least this height that
-  /// scrolls, so that the buttons stay where they are.
+  /// Room for messages that may come, go and be long: a column of at least this height that
+  /// scrolls, so that the buttons keep their places.
   QVBoxLayout* addRoom(int height, int between);
-  /// Buttons stand at the right, in the order in which they are added.
+  /// Buttons are at the right, in the order in which they are added.
   void addButton(QPushButton* button);
 
  protected:

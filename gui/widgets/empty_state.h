@@ -1,4 +1,4 @@
-// What belongs here, and the one button that brings it about.
+// Says what belongs here, with one button that creates it.
 #pragma once
 
 #include <QWidget>

@@ -109,7 +109,7 @@ QStringList FileDialog::folders(QWidget* parent, const QString& title, const QSt
   dialog.setFileMode(Directory);
   dialog.setOption(ShowDirsOnly);
   dialog.setLabelText(Accept, accept);
-  // Of several at a time Qt's dialog knows once its lists are told.
+  // Qt's dialog accepts several at a time once its lists allow it.
   for (QAbstractItemView* list : dialog.findChildren<QAbstractItemView*>())
     if (qobject_cast<QListView*>(list) || qobject_cast<QTreeView*>(list))
       list->setSelectionMode(QAbstractItemView::ExtendedSelection);

@@ -15,7 +15,7 @@ QHBoxLayout* rowOf(QWidget* widget, const QMargins& around = {}, int between = 0
 /// Makes `head` a row of 48 px, with so much room at its sides.
 QHBoxLayout* headRow(QWidget* head, int side);
 
-/// As tall as there is room, no wider than it, on the ground of what it stands on.
+/// As tall as there is room, no wider than it, with the background of its parent.
 QScrollArea* scrolled(QWidget* content, QWidget* parent = nullptr);
 
 }  // namespace heddle::gui

@@ -22,14 +22,14 @@ class PickList : public QFrame {
     QString text;
   };
 
-  /// `hint` stands in the empty field.
+  /// The empty field shows `hint`.
   explicit PickList(const QString& hint, QWidget* parent = nullptr);
 
   /// In the order given. `current` is chosen.
   void setItems(const std::vector<Item>& items, qint64 current);
   /// Opens under `at`, or over it where there is no room.
   void open(QWidget* at);
-  /// What is left of the items as typed.
+  /// The items that match the typed text.
   QStringList shown() const;
 
  Q_SIGNALS:

@@ -31,9 +31,9 @@ void showToast(QWidget* over, const QString& text, const QString& button,
 
 /// Closes the newest one.
 void dismissToast(QWidget* over);
-/// What was said of the subject no longer holds.
+/// Closes toasts about a subject that no longer hold.
 void settleToasts(QWidget* over, const QString& subject);
-/// The page is left on which warnings and errors were said: they do not lie over the next one.
+/// Closes the warnings and errors of a page that is left, so that they do not cover the next one.
 void leaveToasts(QWidget* over);
 
 }  // namespace heddle::gui

@@ -24,8 +24,7 @@ class BucketBands : public QWidget {
  Q_SIGNALS:
   /// A bucket was clicked.
   void chosen(const heddle::gui::Bucket& bucket);
-  /// The mouse is down on an edge; then what the edge has come to stand between, and where the
-  /// pointer is.
+  /// The mouse is down on an edge; then the modules on both sides of it, and where the pointer is.
   void pressed();
   void dragged(const QString& words, const QPoint& pointer);
   /// The first module of each bucket, after an edge was moved, or a bucket split or joined.
@@ -60,7 +59,7 @@ class BucketBands : public QWidget {
   int current_ = -1;    // by keyboard
   int hovered_ = -1;    // edge under the mouse
   int dragged_ = -1;    // edge between a bucket and the next, as they were when it was pressed
-  int draggedTo_ = -1;  // the module that it stands before now
+  int draggedTo_ = -1;  // the module right after it now
   double pressedY_ = 0;
   double pressedGather_ = 0;  // seconds, of the bucket above the edge
   QPoint pointer_;            // on the screen

@@ -91,7 +91,7 @@ KeyValues withAllPlaced(const recipe::Recipe& recipe, Place place) {
   for (const recipe::Bucket& bucket : recipe::buckets_of(recipe)) {
     std::vector<std::string> names = bucket.names;
     std::erase_if(names, [&](const std::string& name) { return !modules.contains(name); });
-    // What manual buckets do not name is a bucket by itself at the end.
+    // Modules that no manual bucket names form a bucket of their own at the end.
     if (buckets.size() == recipe.wrapping.buckets.size()) break;
     buckets.push_back(names);
     for (const std::string& name : names)

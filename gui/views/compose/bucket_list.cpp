@@ -62,7 +62,7 @@ std::vector<size_t> leavesBefore(const Model& model) {
   return before;
 }
 
-/// Of a plan's bucket: how many such modules are under its names, "layers.0" or
+/// How many such modules are under the names of a plan's bucket, "layers.0" or
 /// "layers.0.attention.wq".
 size_t leavesOf(const Model& model, const Bucket& bucket, const std::vector<size_t>& before) {
   size_t leaves = 0;

@@ -28,7 +28,7 @@ struct Bucket {
   double gatherSeconds = 0;   // predicted; 0: not known, or nothing is gathered
   double exposedSeconds = 0;  // of all its transfers in a step
 
-  /// Of the pipeline rank that gathers most of it; 0: none.
+  /// Bytes on the pipeline rank that gathers most of it; 0: none.
   qint64 mostGathered() const;
 };
 
@@ -44,7 +44,7 @@ struct BucketList {
   bool hasEdges() const { return movable && buckets.size() > 1; }
 };
 
-/// Who groups them so, and how they can be grouped by hand.
+/// Who groups them so, and how a person can group them.
 QString groupingWords(recipe::WrappingMode mode, const BucketList& list);
 
 /// The buckets of a resolved recipe; modules that do not exist are left out. `sound`: its model and

@@ -1,5 +1,4 @@
-// Which lines of a text another one has that the first did not: what an edit has come to. No
-// widgets.
+// The lines of a text that another one lacks: the result of an edit. No widgets.
 #pragma once
 
 #include <QList>

@@ -28,7 +28,7 @@ QString autosaveFile(const QString& store) {
 
 QString samples() { return QString::fromStdString(workbench::samples_folder()); }
 
-/// Whether what is told of the data depends on a key.
+/// Whether the words about the data depend on a key.
 bool tellsOfData(const std::string& key) {
   for (const char* section : {"data.", "training.", "parallelism.", "hardware.ranks"})
     if (key.starts_with(section)) return true;

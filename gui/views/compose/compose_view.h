@@ -46,7 +46,7 @@ class ComposeView : public QWidget {
   QWidget* makeTop();
   QWidget* makeText();
   void refresh();
-  /// What a field's next values would give; what other modes of an exception would.
+  /// Shows predictions for a field's next values; for other modes of an exception.
   void showNeighbours(const KeyField& field);
   void showNeighbours(const LayerException& exception, const QString& name, const QWidget* at);
   void openNeighbours(const QString& title, const QString& now, const QList<Neighbour>& neighbours,

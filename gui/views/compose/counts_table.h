@@ -16,7 +16,7 @@ class CountsTable : public QWidget {
  public:
   explicit CountsTable(QWidget* parent = nullptr);
 
-  /// What is known by now.
+  /// The counts so far.
   void setCounts(const plan::RankCounts& counts);
 
  Q_SIGNALS:

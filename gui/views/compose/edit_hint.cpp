@@ -78,7 +78,7 @@ void EditHint::refresh() {
   const auto& now = prediction_.shown();
   QString text;
   if (prediction_.isBehind()) {
-    // What was told last stands until there is something newer.
+    // The last words stay until there are newer ones.
     text = differences_->text();
     if (!text.endsWith(QStringLiteral(" …"))) text += tr(" …");
   } else if (prediction_.isStale()) {

@@ -1,5 +1,5 @@
-// What an edit changes, next to the pointer while it is being made: what is predicted now, held
-// against what was predicted when it began.
+// The effect of an edit, next to the pointer while it is being made: the prediction now, compared
+// with the prediction when it began.
 #pragma once
 
 #include <QFrame>
@@ -15,9 +15,9 @@ class EditHint : public QFrame {
  public:
   EditHint(RecipePrediction& prediction, QWidget* window);
 
-  /// An edit begins: what is shown now is what it is held against.
+  /// An edit begins: it is compared with the prediction shown now.
   void begin();
-  /// What it has come to, and where the pointer is.
+  /// The edit so far, and where the pointer is.
   void tell(const QString& edit, const QPoint& pointer);
   void end();
 

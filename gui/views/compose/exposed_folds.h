@@ -1,4 +1,4 @@
-// The transfers that compute waits for, those of like layers as one. No widgets.
+// The transfers that compute waits for, merged over like layers. No widgets.
 #pragma once
 
 #include <QList>

@@ -13,7 +13,7 @@ class ExposedList : public QWidget {
 
  public:
   explicit ExposedList(QWidget* parent = nullptr);
-  /// Those of like layers as one, at most `most` of them, and how many are left out.
+  /// Merges transfers of like layers; shows at most `most`, and how many are left out.
   void display(const plan::Document& document, int most, bool stale);
 
  private:

@@ -71,7 +71,7 @@ void FaultList::resizeEvent(QResizeEvent* event) {
 }
 
 void FaultList::fit() {
-  // A list widget wraps words only within the size it is told.
+  // A list widget wraps words only within the size that its items give.
   const int width = viewport()->width() - 2 * spacing();
   const int text = width - iconSize().width() - 20;
   int height = 2 * spacing() + 2;

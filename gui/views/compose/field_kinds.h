@@ -16,12 +16,12 @@ KeyField* choiceField(RecipeDocument& document, const recipe::KeyInfo& info);
 /// Choosing a preset drops the numbers that were written beside the old one; choosing "own numbers"
 /// writes them out.
 KeyField* presetField(RecipeDocument& document, const recipe::KeyInfo& info);
-/// Those of the published models.
+/// The published models' types of scaling.
 KeyField* ropeScalingField(RecipeDocument& document, const recipe::KeyInfo& info);
 KeyField* hardwareField(RecipeDocument& document, const recipe::KeyInfo& info);
-/// What ships with Heddle and the user's own, as it was when it was first asked for.
+/// The built-in and the user's own entries, read at the first call.
 const hardware::Catalogue& catalogue();
-/// Yes, no, or a group's size out of those that divide the shards.
+/// Yes, no, or a group size that divides the shards.
 KeyField* reshardField(RecipeDocument& document, const recipe::KeyInfo& info);
 
 // text_fields.cpp

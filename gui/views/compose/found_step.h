@@ -1,5 +1,5 @@
 // The step of a layout that a search has found, in small: its parts as a bar, and the timeline of
-// the rank that needs most memory, for which it is planned once more.
+// the rank that needs most memory, for which it is planned again.
 #pragma once
 
 #include <QLabel>

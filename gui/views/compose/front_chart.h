@@ -16,7 +16,7 @@ class FrontChart : public QWidget {
 
   /// In the middle while nothing is known.
   void setEmptyText(const QString& text);
-  /// What is known by now.
+  /// The result so far.
   void setResult(const plan::SearchResult& result);
   /// Index into the front; −1: none.
   int hovered() const { return hovered_; }

@@ -32,7 +32,7 @@ KeyValues KeyField::pairsFor(const QString& toml) const {
 
 void KeyField::refresh() {
   if (document_.isReadable()) {
-    // What could not be taken goes when the key gets another value, as by undo.
+    // Rejected text goes when the key gets another value, as by undo.
     const QString value = document_.value(key_);
     if (value != valueAtFault_) ownFault_.clear();
     if (ownFault_.isEmpty()) showValue(value);

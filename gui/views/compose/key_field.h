@@ -28,16 +28,16 @@ class KeyField : public QObject {
   QString fault() const;
   /// Whether that fault is a key that is still to be filled in.
   bool isOpen() const;
-  /// What would mend it; none of what is typed and not in the text yet.
+  /// Values that would mend it; none for typed text that is not in the recipe yet.
   std::vector<recipe::Offer> offers() const;
   /// The widest that the editor shows: half a row suffices where there is room for it.
   virtual int widestText() const = 0;
-  /// What it has, in words.
+  /// Its value in words.
   virtual QString shownValue() const { return {}; }
-  /// What it could have instead: one step up and one down, or the other choices where these are
+  /// Other values it could have: one step up and one down, or the other choices where these are
   /// few. None: it is free text.
   virtual QList<KeyValue> nextValues() const { return {}; }
-  /// What changes in the recipe when it gets a value: the key, and what depends on it.
+  /// Changes to the recipe when it gets a value: its key, and the keys that depend on it.
   virtual KeyValues pairsFor(const QString& toml) const;
 
  protected:
@@ -59,7 +59,7 @@ class KeyField : public QObject {
 /// The field of any key that is not drawn.
 KeyField* fieldFor(RecipeDocument& document, const recipe::KeyInfo& info);
 
-/// What a key is, for a tooltip: its help, its range and its default.
+/// A tooltip for a key: its help, its range and its default.
 QString helpOf(const recipe::KeyInfo& info);
 
 /// Leaves Ctrl+Z, Ctrl+Shift+Z and Ctrl+Y to the page, whose history is one for all, and the wheel

@@ -1,4 +1,4 @@
-// What can be done with the layers that are chosen, as buttons: in one row where there is room.
+// Actions on the chosen layers, as buttons: in one row where there is room.
 #pragma once
 
 #include <QAction>
@@ -10,10 +10,10 @@ namespace heddle::gui {
 
 class LayerBar : public QWidget {
  public:
-  /// Two groups of actions, which stay the caller's; `beside` stands next to the caption.
+  /// Two groups of actions, which stay the caller's; `beside` is placed next to the caption.
   LayerBar(const QList<QAction*>& buckets, const QList<QAction*>& recomputation, QWidget* beside);
 
-  /// What is chosen, and what that is for.
+  /// Names the chosen layers and the use of choosing them.
   void setCaption(const QString& text) { caption_->setFullText(text); }
 
  private:

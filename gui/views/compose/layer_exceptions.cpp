@@ -22,7 +22,7 @@ int layerOf(const std::string& module) {
   return read.ec == std::errc() && read.ptr == end ? layer : -1;
 }
 
-// What the picture edits: recomputation of whole layers, and nothing else with it.
+// The picture edits exceptions that set recomputation of whole layers and nothing else.
 bool isOfLayers(const recipe::Override& exception) {
   return !exception.lr && !exception.weight_decay &&
          std::ranges::all_of(exception.modules, [](const std::string& name) {

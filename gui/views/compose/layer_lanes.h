@@ -1,4 +1,4 @@
-// Where each outer module of a model stands in the strip of layers: all layers in rows, or, with a
+// Places each outer module of a model in the strip of layers: all layers in rows, or, with a
 // pipeline, a lane for each rank of it, with the embedding and the output. No widgets.
 #pragma once
 
@@ -11,14 +11,14 @@ namespace heddle::gui {
 
 class LayerLanes {
  public:
-  static constexpr int kName = 60;  // what stands before a lane: "stage 12"
+  static constexpr int kName = 60;  // the name before a lane: "stage 12"
 
   LayerLanes() = default;
   /// `recipe` is resolved; where its stages do not fit its layers there are no lanes. `note`: what
   /// is kept free after a lane.
   LayerLanes(const recipe::Recipe& recipe, int width, int note);
 
-  /// Of the pipeline's ranks; 0: no pipeline.
+  /// One for each rank of the pipeline; 0: no pipeline.
   int lanes() const { return lanes_; }
   int height() const { return height_; }
   /// An outer module's; null: it has none here.

@@ -60,7 +60,7 @@ void LayerSlider::mousePressEvent(QMouseEvent* event) {
 
 void LayerSlider::mouseMoveEvent(QMouseEvent* event) {
   if (dragged_ == End::none) return;
-  // The end lies between two layers: one counts once its middle is passed.
+  // The end is between two layers: one counts once its middle is passed.
   const double edge = event->position().x() * layers_ / std::max(1, width());
   const int between = static_cast<int>(std::lround(edge));
   move(dragged_ == End::first ? between : between - 1);

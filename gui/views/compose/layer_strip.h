@@ -1,5 +1,5 @@
-// All layers as cells, coloured by what backward computes again, those of a pipeline stage in a
-// lane of its own: chosen by click, shift-click, dragging over them and the arrow keys.
+// All layers as cells, coloured by what backward computes again, a lane to a pipeline stage:
+// chosen by click, shift-click, dragging over them and the arrow keys.
 #pragma once
 
 #include <QList>
@@ -22,7 +22,7 @@ struct ModuleRange {
 
 QColor colorOf(recipe::RecomputeMode mode);
 
-/// What stands after a pipeline rank's lane.
+/// The note after a pipeline rank's lane.
 struct LaneNote {
   QString text, shortText;
   bool over = false;  // it needs more memory than there is

@@ -239,7 +239,7 @@ LayersPanel::Row LayersPanel::addRow() {
 }
 
 void LayersPanel::refreshRows() {
-  // What is dragged stays where it is until it is let go, even where it covers another.
+  // A dragged row keeps its place until it is released, even where it covers another.
   if (dragged_ >= 0) return;
   const recipe::Recipe& recipe = document_.resolved().recipe;
   const QList<LayerException> all = layerExceptions(recipe);

@@ -21,23 +21,23 @@ class LayersPanel : public QWidget {
   Q_OBJECT
 
  public:
-  /// `picture`: what stands above the layers and scrolls with them, or nothing.
+  /// `picture`: shown above the layers, scrolls with them; may be null.
   explicit LayersPanel(RecipeDocument& document, QWidget* picture = nullptr,
                        QWidget* parent = nullptr);
 
   const ModuleRange& range() const { return range_; }
   /// Chooses modules; with `extend` from where the choice began.
   void choose(const ModuleRange& range, bool extend);
-  /// What is predicted of each pipeline rank.
+  /// The prediction for each pipeline rank.
   void setNotes(const QList<LaneNote>& notes) { strip_->setNotes(notes); }
 
  Q_SIGNALS:
   void rangeChanged(const ModuleRange& range);
-  /// An end of an exception is being dragged; what it has come to.
+  /// An end of an exception is being dragged; its current range in words.
   void dragBegun();
   void dragged(const QString& words);
   void dragEnded();
-  /// What would other modes of an exception, or none, give?
+  /// Asks for predictions with other modes of an exception, and without it.
   void neighboursRequested(const heddle::gui::LayerException& exception, const QString& name,
                            const QWidget* at);
 

@@ -17,7 +17,7 @@ constexpr double kLimitAt = 0.91;           // of the bar, where the device has 
 
 QString bytes(int64_t count) { return format::bytes(static_cast<double>(count)); }
 
-/// Of a pipeline: which stage needs most, and what the one that needs least does.
+/// For a pipeline: which stage needs most memory, and how much the one with least needs.
 QString stageWords(const plan::Document& d) {
   const auto of = [&](int64_t rank) {
     return std::ranges::find(d.ranks_shown, rank, &plan::RankFigures::rank);

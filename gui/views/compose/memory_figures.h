@@ -16,11 +16,10 @@ class MemoryFigures : public QWidget {
   Q_OBJECT
 
  public:
-  /// `remedy`: stands between the bar and the rows, what is to be done about the first before what
-  /// the second say in detail.
+  /// `remedy`: shown between the bar and the rows: the fix comes before the details.
   explicit MemoryFigures(QWidget* remedy, QWidget* parent = nullptr);
 
-  /// `pinned` may be null: what the rows are held against.
+  /// The rows are compared with `pinned`, which may be null.
   void display(const plan::Document& document, const plan::Document* pinned, bool stale);
   /// Rows stand closer together.
   void setCompact(bool compact);

@@ -19,7 +19,7 @@ class MeshPanel : public QWidget {
   void refresh();
 
  private:
-  /// What ranks of one colour have in common.
+  /// Names what ranks of one colour have in common.
   QString colorWords(const recipe::Mesh& mesh) const;
 
   const RecipeDocument& document_;

@@ -1,6 +1,6 @@
 // The device mesh: one cell a rank, nodes as rows or as blocks of eight, coloured by pipeline stage
 // or by the group that holds the shards of the same parameters. The groups of the rank under the
-// mouse are lit. Where there are more ranks than can be told apart a cell stands for several.
+// mouse are lit. Where there are too many ranks to draw apart a cell means several.
 #pragma once
 
 #include <QWidget>

@@ -177,7 +177,7 @@ void ModelPanel::refreshBuckets() {
   wrapping_->setEnabled(document_.isReadable());
   BucketList list = bucketsOf(recipe, isLaidOut(recipe, document_.faults()));
   const bool planned = prediction_.shown() && !prediction_.isStale();
-  // Until a plan has grouped them, those of the one before are not the plan's.
+  // Until a plan has grouped them, the buckets of the one before are not the plan's.
   if (planned && (list.known || prediction_.shownRecipe().wrapping.mode == recipe.wrapping.mode))
     addPredicted(list, prediction_.shown()->document, recipe.model);
   layers_->setNotes(laneNotes());

@@ -43,11 +43,11 @@ class ModelPanel : public QWidget {
   void chooseWrapping(int mode);
   /// One edit by itself.
   void setBuckets(const KeyValues& keys);
-  /// What is predicted of each pipeline rank; none: nothing is.
+  /// The prediction for each pipeline rank; empty without one.
   QList<LaneNote> laneNotes() const;
   /// The resolved recipe with the tokenizer's vocabulary where it names none.
   recipe::Recipe shown() const;
-  /// What stands under the buckets: a fault of the wrapping, or what can be done with them.
+  /// The note under the buckets: a fault of the wrapping, or how to change them.
   QString bucketsNote(const recipe::Recipe& recipe, const BucketList& list) const;
 
   RecipeDocument& document_;

@@ -130,7 +130,7 @@ void ModelView::paintOuter(QPainter& painter, const QRectF& rect, const QString&
   const double room = inner.width() - painter.fontMetrics().horizontalAdvance(name) - 16;
   painter.setFont(font::mono(11));
   painter.setPen(colors().muted);
-  // What there is room for, the most telling last.
+  // As much as there is room for, the most telling last.
   QString told;
   for (const QString& each :
        {elements > 0 ? format::shortCount(static_cast<double>(elements)) : QString(), shape,

@@ -1,4 +1,4 @@
-// The model drawn as its modules: a layer once, with how often it stands.
+// The model drawn as its modules: a layer once, with its count.
 #pragma once
 
 #include <QWidget>
@@ -21,7 +21,7 @@ class ModelView : public QWidget {
   /// Seconds of a step that are computed in each module, see moduleTimes; empty: not known, as in a
   /// `planned` step that is timed by whole layers.
   void setTimes(const std::map<std::string, double>& seconds, bool planned);
-  /// What is chosen has an accent around it.
+  /// Draws an accent around the chosen modules.
   void setRange(const ModuleRange& range);
   QSize minimumSizeHint() const override { return {290, 280}; }
   QSize sizeHint() const override { return {480, 290}; }
@@ -31,7 +31,7 @@ class ModelView : public QWidget {
   void mousePressEvent(QMouseEvent* event) override;
 
  Q_SIGNALS:
-  /// A module was clicked, or the card that stands for all layers.
+  /// A module was clicked, or the card for all layers.
   void chosen(const ModuleRange& range, bool extend);
 
  private:

@@ -30,7 +30,7 @@ double widthOf(const QStringList& lines) {
   return widest + 2 * kSide + 2;
 }
 
-/// What there is room for of the note and the time, in that order.
+/// As much of the note and the time, in that order, as there is room for.
 QStringList fitting(const ModulePart& part, double room, qsizetype lines) {
   const QFontMetricsF metrics(font::mono(kNote));
   QStringList told;

@@ -19,7 +19,7 @@ struct ModuleRow {
   ModulePart norm;
   QList<ModulePart> matrices;
   ModulePart join, last;
-  double longest = 0;  // seconds that a bar as wide as its module stands for
+  double longest = 0;  // seconds that a bar as wide as its module means
 };
 
 void paintArrow(QPainter& painter, const QPointF& from, const QPointF& to, bool head);

@@ -14,7 +14,8 @@ std::vector<recipe::Fault> faultsOf(const QString& text, const recipe::Model& mo
   return recipe::resolve(parsed).faults;
 }
 
-/// Of another key than the field's; the number of shards first, which is what is left of the ranks.
+/// An offer for another key than the field's; the number of shards, which takes the remaining
+/// ranks, comes first.
 std::optional<recipe::Offer> otherKey(const QString& text, const recipe::Fault& fault,
                                       const std::string& key) {
   std::vector<recipe::Offer> all = recipe::offers(recipe::parse(text.toStdString(), ""), fault);

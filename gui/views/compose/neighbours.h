@@ -1,4 +1,4 @@
-// What a recipe could be instead, one step away. No widgets.
+// Recipes that differ from this one by one step. No widgets.
 #pragma once
 
 #include <QList>
@@ -19,10 +19,10 @@ struct Neighbour {
   std::optional<std::vector<recipe::Override>> overrides;
 };
 
-/// Those of a field's next values. Where a value does not fit the others, the nearest value of
-/// another key with which it does is taken too, if there is one.
+/// A recipe for each of a field's next values. A value that does not fit the other keys takes the
+/// nearest fitting value of another key along, if there is one.
 QList<Neighbour> neighboursOf(const RecipeDocument& document, const KeyField& field);
-/// Those of an exception: without it, and with other modes.
+/// A recipe without the exception, and one for each of its other modes.
 QList<Neighbour> neighboursOf(const RecipeDocument& document, const LayerException& exception);
 
 /// Makes the document that recipe, as one edit.

@@ -32,7 +32,7 @@ class NeighboursPopup : public QFrame {
   void fill(const Row& row, const plan::Document& document);
   void refuse(const Row& row, const QString& why);
 
-  std::shared_ptr<const Prediction> now_;  // what the others are held against; may be null
+  std::shared_ptr<const Prediction> now_;  // the others are compared with it; may be null
   Alternatives alternatives_;
   QGridLayout* grid_;
   QList<Row> rows_;  // of the neighbours

@@ -14,7 +14,7 @@ class IntegerField : public KeyField {
   IntegerField(RecipeDocument& document, const recipe::KeyInfo& info)
       : KeyField(document, info, new IntegerBox(info)) {
     connect(box(), &QSpinBox::valueChanged, this, [this](int value) {
-      // What is below the range stands for the key's absence.
+      // A value below the range means the key's absence.
       take(value < this->info().low ? QString() : QString::number(value));
     });
     connect(box(), &QSpinBox::editingFinished, this, [this] { this->document().endEdit(); });
@@ -96,7 +96,7 @@ class RealField : public KeyField {
 
   void showValue(const QString& toml) override {
     shown_ = fromToml(toml);
-    // What is being typed stays as it is typed while it means the same.
+    // Text that is being typed stays while it means the same.
     if (typing_) return;
     const QSignalBlocker quiet(box());
     box()->setValue(shown_);

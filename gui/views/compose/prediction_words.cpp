@@ -22,7 +22,7 @@ QString tr(const char* text) { return QObject::tr(text); }
 
 QString bytes(int64_t count) { return format::bytes(static_cast<double>(count)); }
 
-/// Of floating-point operations as the field counts them: 57.9 GFLOP, 989 TFLOP.
+/// Floating-point operations as the field counts them: 57.9 GFLOP, 989 TFLOP.
 QString flop(double count) {
   static constexpr std::array kUnits = {" FLOP",  " kFLOP", " MFLOP", " GFLOP",
                                         " TFLOP", " PFLOP", " EFLOP", " ZFLOP"};
@@ -56,7 +56,7 @@ double numberOf(Figure figure, const Document& d, size_t convention) {
   return NAN;
 }
 
-/// Of all ranks together: "53,120 tok/s", "3.40 M tok/s".
+/// The rate of all ranks together: "53,120 tok/s", "3.40 M tok/s".
 QString rateOfAll(const Document& d) {
   const double rate = d.tokens_per_second_per_rank * static_cast<double>(d.ranks);
   return rate < 1e6 ? format::tokensPerSecond(rate) : format::shortCount(rate) + tr(" tok/s");

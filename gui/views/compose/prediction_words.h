@@ -1,5 +1,5 @@
-// What a prediction says: its figures as text, their difference to a pinned one, and why they are
-// what they are. No widgets.
+// A prediction in words: its figures as text, their difference to a pinned one, and the reasons
+// for them. No widgets.
 #pragma once
 
 #include <QList>
@@ -37,7 +37,7 @@ struct Difference {
 };
 Difference differenceOf(Figure figure, const plan::Document& now, const plan::Document& before,
                         size_t convention);
-/// Of bytes: less is better.
+/// For bytes: less is better.
 Difference differenceOf(int64_t now, int64_t before);
 
 /// A reason: how a number comes about, and what it is made of.
@@ -57,10 +57,10 @@ Why whyMemory(const plan::Document& document, const recipe::Recipe& recipe);
 
 /// "communication": the buffers of it.
 QString nameOf(plan::Category category);
-/// What a rank of the table is called: "stage 3, rank 192 and 63 more", "rank 0".
+/// The name of a rank of the table: "stage 3, rank 192 and 63 more", "rank 0".
 QString nameOf(const plan::Document& document, const plan::RankFigures& rank);
 
-/// Of a document that names no exposed transfer: that there is none, or none to speak of.
+/// For a document without exposed transfers: says that there are none, or only negligible ones.
 QString noneExposed(const plan::Document& document);
 
 /// How sure the figures are, a sentence a line: whether such hardware was ever measured, whether

@@ -1,4 +1,4 @@
-// What others have measured of runs like the one that is predicted: the most alike in a line, all
+// Measurements that others published of runs like the predicted one: the nearest in a line, all
 // of them, with their sources, a click away.
 #pragma once
 

@@ -16,7 +16,7 @@ namespace heddle::gui {
 namespace {
 
 constexpr int kLabel = 78, kHalf = 170, kSmallest = 60, kButtons = 34, kSide = 12;
-// What stands in the second column, where there are two.
+// The groups of the second column, where there are two.
 constexpr std::array kSecondColumn = {"Parallelism", "Memory"};
 
 }  // namespace

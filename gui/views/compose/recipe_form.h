@@ -72,14 +72,14 @@ class RecipeForm : public QWidget {
   void make(Entry& entry, QWidget* group);
   bool isShown(const Group& group, const Entry& entry) const;
   void arrange();
-  /// Tab goes through what is shown as it stands, whenever it was made.
+  /// Tab visits the shown fields in their order on screen, whenever they were made.
   void orderTabs();
   bool savesCheckpoints() const;
   void enable(KeyField* field) const;
   void refresh();
   void showBubble();
   bool asksForNeighbours(QObject* watched, const QEvent* event) const;
-  /// Those that have been made.
+  /// The fields made so far.
   QList<KeyField*> fields() const;
 
   RecipeDocument& document_;

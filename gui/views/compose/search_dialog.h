@@ -22,13 +22,13 @@ class SearchDialog : public Dialog {
   Q_OBJECT
 
  public:
-  /// `engine`: the program that searches. `client` plans the layout under the mouse once more, for
+  /// `engine`: the program that searches. `client` plans the layout under the mouse again, for
   /// its timeline.
   SearchDialog(RecipeDocument& document, const QString& engine, PlanClient& client,
                QWidget* parent);
 
  private:
-  /// What the segment chooses.
+  /// The choices of the segment.
   enum Kind { kLayouts, kCounts };
 
   QWidget* makeFound();

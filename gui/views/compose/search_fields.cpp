@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kWidth = 264;
 
-// What a search decides and a person may want to keep.
+// Keys that a search decides and a person may want to keep.
 constexpr std::array kKeys = {"parallelism.dp_replicate",
                               "parallelism.dp_shard",
                               "parallelism.tp",
@@ -30,7 +30,7 @@ QString resolvedValue(const RecipeDocument& document, const std::string& key) {
   return {};
 }
 
-/// As the form says it: what stands for a number that the others decide, and what it comes to.
+/// As the form says it: the word for a number that the others decide, and that number.
 QString valueText(const RecipeDocument& document, const recipe::KeyInfo& info) {
   QString value = document.value(QString::fromStdString(info.key));
   const bool decided = !info.zero.empty() && value == QString::number(std::min(info.low, 0.0));

@@ -1,5 +1,5 @@
-// What a search is asked: which of the recipe's fields are fixed, how much memory there is, and for
-// which numbers of ranks.
+// The question to a search: which of the recipe's fields are fixed, how much memory there is, and
+// which numbers of ranks it tries.
 #pragma once
 
 #include <QLineEdit>

@@ -61,7 +61,7 @@ ShortfallView::ShortfallView(QWidget* parent) : QWidget(parent), rows_(new QVBox
   setCursor(Qt::ArrowCursor);
 }
 
-/// Clicks next to its links are not meant for what it stands in.
+/// Clicks next to its links do not reach the widget around it.
 bool ShortfallView::event(QEvent* event) {
   switch (event->type()) {
     case QEvent::MouseButtonPress:

@@ -1,4 +1,4 @@
-// What a plan lacks that does not fit, and what would close it, each a click that takes it.
+// How much memory a plan lacks, and the changes that would close the gap, each taken by a click.
 #pragma once
 
 #include <QVBoxLayout>
@@ -21,7 +21,7 @@ class ShortfallView : public QWidget {
                bool looked, bool stale);
 
  Q_SIGNALS:
-  /// What is to be changed in the recipe, and that in words.
+  /// The change to the recipe, and the same in words.
   void taken(const heddle::gui::KeyValues& pairs, const QString& words);
 
  protected:

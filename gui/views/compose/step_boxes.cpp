@@ -37,7 +37,7 @@ double nextValue(double value, int direction, recipe::Step step) {
 }
 
 IntegerBox::IntegerBox(const recipe::KeyInfo& info) : step_(info.step) {
-  // 0, which is no value of its own, stands for the key's absence.
+  // 0, which is no value of its own, means the key's absence.
   const double low = info.zero.empty() ? info.low : std::min(info.low, 0.0);
   setRange(static_cast<int>(low), static_cast<int>(std::min(info.high, double{1 << 30})));
   setSpecialValueText(QString::fromStdString(info.zero));
@@ -50,7 +50,7 @@ int IntegerBox::next(int steps) const {
   double next = value();
   for (int i = 0; i < std::abs(steps); ++i) {
     next = nextValue(next, steps > 0 ? 1 : -1, step_);
-    // -1 stands for something, 0 for nothing.
+    // -1 has a meaning, 0 has none.
     if (minimum() == -1 && next == 0) next = steps > 0 ? 1 : -1;
   }
   return static_cast<int>(std::clamp<double>(next, minimum(), maximum()));
@@ -75,7 +75,7 @@ RealBox::RealBox(const recipe::KeyInfo& info)
 double RealBox::next(int steps) const {
   double next = value();
   for (int i = 0; i < std::abs(steps); ++i) next = nextDigit(next, steps > 0 ? 1 : -1);
-  // Of what one writes, not of the halves and fifths that doubles are made of.
+  // Rounds the decimal that one writes, not the binary fraction of a double.
   return std::clamp(QString::number(next, 'g', 12).toDouble(), low_, high_);
 }
 

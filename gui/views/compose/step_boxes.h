@@ -13,7 +13,7 @@ namespace heddle::gui {
 /// The next value up (1) or down (-1).
 double nextValue(double value, int direction, recipe::Step step);
 
-/// A whole number. Below its range, or at -1, stands nothing but what `zero` is called.
+/// A whole number. Below its range, or at -1, it shows only the word for `zero`.
 class IntegerBox : public QSpinBox {
  public:
   explicit IntegerBox(const recipe::KeyInfo& info);
@@ -26,8 +26,8 @@ class IntegerBox : public QSpinBox {
   recipe::Step step_;
 };
 
-/// A number with a fraction or an exponent, as a recipe writes it. Everything can be typed: what is
-/// no number, or out of range, is told at the field as every other fault.
+/// A number with a fraction or an exponent, as a recipe writes it. Accepts any text: the field
+/// shows what is no number, or out of range, like every other fault.
 class RealBox : public QDoubleSpinBox {
  public:
   explicit RealBox(const recipe::KeyInfo& info);

@@ -185,7 +185,7 @@ void StepPanel::showGather(const std::vector<std::string>& modules) {
     refreshRows();
   }
   if (gather == nullptr) return;
-  // What is before and after it shows what hides it.
+  // The spans around it show what hides it.
   const int64_t around = std::max<int64_t>(kAround * gather->duration_us, 1);
   timeline_->zoomTo({gather->start_us - around, gather->start_us + gather->duration_us + around});
 }

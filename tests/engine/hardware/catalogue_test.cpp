@@ -83,7 +83,7 @@ class CatalogueTest : public QObject {
     }
   }
 
-  // What ships was made from the files in resources.
+  // The built-in entries are made from the files in resources.
   void it_is_what_resources_has() {
     QCOMPARE(hardware::built_in().size(), size_t{8});
     for (const hardware::Source& source : hardware::built_in()) {

@@ -1,4 +1,5 @@
-// The published rows: the table is sound, damage is told, and what is nearest is what is alike.
+// The published rows: the table is sound, damage is reported, and the nearest rows are the most
+// alike.
 #include "engine/published/nearest.h"
 
 #include <QTest>

@@ -1,5 +1,5 @@
-// What a search finds for this machine can be trained: plans spread over the front have the losses
-// of one rank, and run as planned.
+// The layouts that a search finds for this machine train: plans spread over the front have the
+// losses of one rank, and run as planned.
 #include <QFile>
 #include <QJsonArray>
 #include <QTemporaryDir>

@@ -1,5 +1,5 @@
-// What a search finds: against all layouts of small models, planned one by one; with more memory
-// and more ranks; the published layouts among its alternatives.
+// Compares a search with all layouts of small models, planned one by one; with more memory and
+// more ranks; with the published layouts among its alternatives.
 #include <QtTest>
 #include <algorithm>
 #include <cmath>

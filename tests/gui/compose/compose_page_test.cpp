@@ -79,7 +79,7 @@ class ComposePageTest : public QObject {
     action(page, "undo")->trigger();
     QVERIFY(!action(page, "undo")->isEnabled());
     QCOMPARE(action(page, "redo")->text(), QString("Redo local_batch 2 → 4"));
-    // What cannot be done looks so.
+    // A disabled action looks disabled.
     const QIcon icon = action(page, "undo")->icon();
     QVERIFY(icon.pixmap(16, QIcon::Normal).toImage() != icon.pixmap(16, QIcon::Disabled).toImage());
   }

@@ -158,7 +158,7 @@ class ComposeViewTest : public QObject {
     retype(field<QSpinBox>("parallelism.tp"), "3");
     QVERIFY(field<QLabel>("bubble")->isVisible());
     QCOMPARE(places(), before);
-    // It is told while one is at the field; a click on it shows what it covers.
+    // It shows while the field has the focus; a click on it uncovers what is below.
     auto* bubble = field<QLabel>("bubble");
     QTest::mouseClick(bubble, Qt::LeftButton, {}, QPoint(2, 2));
     QTRY_VERIFY(!bubble->isVisible());

@@ -1,4 +1,4 @@
-// What tests of Compose begin with: a recipe, and a widget on the screen.
+// A start for tests of Compose: a recipe, and a widget on the screen.
 #pragma once
 
 #include <QTest>

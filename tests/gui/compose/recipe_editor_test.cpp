@@ -60,7 +60,7 @@ class RecipeEditorTest : public QObject {
     QVERIFY(isSeen(*editor, "steps = 250"));
     QCOMPARE(marked(*editor), QStringList{"steps = 250"});
     QCOMPARE(editor->textCursor().blockNumber(), 0);
-    // What is in sight anyway is left where it is.
+    // Lines that are in sight keep their place.
     const int place = editor->verticalScrollBar()->value();
     document->endEdit();
     document->setKey("training.steps", "300");

@@ -1,5 +1,5 @@
-// What Compose says of a recipe that one does not have yet: other values of a field, an edge that
-// is being dragged, another executor, a pinned prediction; and what it says when its planner dies.
+// Compose predicts recipes that one does not have yet: other values of a field, an edge that is
+// being dragged, another executor, a pinned prediction; and it reports that its planner died.
 #include <signal.h>
 
 #include <QComboBox>
@@ -218,7 +218,7 @@ class WhatIfTest : public QObject {
     QCOMPARE(prediction_->shown()->document.executor, std::string("eager"));
     QVERIFY(prediction_->shown()->document.step_seconds > ours);
     QCOMPARE(document_->text(), recipe);
-    // What it is held against is planned for the same one.
+    // The recipe that it is compared with is planned for the same one.
     QCOMPARE(prediction_->questionOf(kText).executor, QString("eager"));
     prediction_->setExecutor("another");
     QCOMPARE(prediction_->executor(), QString("eager"));

@@ -54,7 +54,7 @@ void walk(QFileDialog& dialog, const OpenStore& store) {
   dialog.show();
   auto* model = dialog.findChild<QFileSystemModel*>();
   QVERIFY(model);
-  // The type stands there once all of a file was looked at.
+  // The type appears once all of a file was read.
   const auto typed = [&] {
     const QModelIndex index = model->index(store.path(), 2);
     return index.isValid() && !index.data().toString().isEmpty();
@@ -79,7 +79,7 @@ class FileDialogTest : public QObject {
  private Q_SLOTS:
   void initTestCase() { Theme::install(Theme::Mode::dark); }
 
-  // Where nothing was chosen yet, it is where one is told; then where something was chosen.
+  // It begins in the given folder; once something was chosen, in that folder.
   void beginsWhereOneWasLast() {
     const QTemporaryDir recipes, other;
     QCOMPARE(FileDialog::lastFolder(recipes.path()), recipes.path());
@@ -110,7 +110,7 @@ class FileDialogTest : public QObject {
     }
   }
 
-  // What this is about; the look at the locks can tell.
+  // Shows the problem itself, and that looking at the locks detects it.
   void qtsOwnDialogDropsTheLocks() {
     const OpenStore store;
     QVERIFY(store.isLocked());
@@ -141,7 +141,7 @@ class FileDialogTest : public QObject {
       for (QFileSystemModel* model : dialog.findChildren<QFileSystemModel*>())
         QCOMPARE(model->iconProvider(), dialog.iconProvider());
     }
-    // The next one begins where the last was, before it is told anything.
+    // The next one begins in the last folder, whatever it is given.
     FileDialog next(nullptr, QString(), store.folder());
     next.show();
     QTest::qWait(50);
