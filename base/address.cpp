@@ -46,7 +46,7 @@ bool is_public_ipv4(const uint8_t* ip) {
     uint32_t first;
     int bits;
   };
-  // What RFC 6890 and RFC 6598 keep out of the internet.
+  // The ranges that RFC 6890 and RFC 6598 keep out of the internet.
   constexpr Block kKept[] = {{0x0a000000, 8},  {0x64400000, 10}, {0x7f000000, 8},  {0xa9fe0000, 16},
                              {0xac100000, 12}, {0xc0000000, 24}, {0xc0000200, 24}, {0xc0a80000, 16},
                              {0xc6120000, 15}, {0xc6336400, 24}, {0xcb007100, 24}, {0xe0000000, 3}};

@@ -15,7 +15,7 @@ struct Address {
   bool operator==(const Address&) const = default;
 };
 
-/// Of this side of a socket, and of the other one; all zero where there is none.
+/// The addresses of this side of a socket and of the other; all zero where there is none.
 Address own_address(const Socket& socket);
 Address peer_address(const Socket& socket);
 

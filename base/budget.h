@@ -14,7 +14,7 @@ struct Budget {
   size_t depth = 32;  // lists and objects within each other
 };
 
-/// Of a tensor: their bytes can be counted.
+/// A tensor's numbers: their bytes can be counted.
 inline constexpr int64_t kMaxNumbers = int64_t{1} << 56;
 
 }  // namespace heddle

@@ -88,7 +88,7 @@ Result<bool> FileLock::is_refused(const std::string& path, int kind) {
   if (fd < 0 && errno == ENOENT) return false;
   if (fd < 0) return fail("{}: cannot be looked at: {}", path, strerror(errno));
   const FileLock look(fd);
-  // What somebody else has put there says nothing of this user's processes.
+  // A file that somebody else put there says nothing about this user's processes.
   if (!objection_to(fd).empty()) return false;
   return flock(fd, kind | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }

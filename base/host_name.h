@@ -1,4 +1,4 @@
-// What this machine calls itself.
+// This machine's own name.
 #pragma once
 
 #include <unistd.h>

@@ -28,7 +28,7 @@ Result<std::optional<std::string>> read_file_if_there(
 /// From byte `from` on, at most `most` bytes; none where there is no such regular file.
 std::optional<std::string> read_part(const std::string& path, uint64_t from, size_t most);
 
-/// What a file has from byte `from` on, at most the last `most` bytes of it. Empty where it cannot
+/// A file's bytes from `from` on, at most the last `most` bytes of it. Empty where it cannot
 /// be read.
 std::string tail_of_file(const std::string& path, uint64_t from, size_t most);
 

@@ -22,9 +22,9 @@ Error too_deep(const Budget& budget) {
   return {fmt::format("lists or objects more than {} deep; no more are read", budget.depth)};
 }
 
-/// What is wrong with text that the parser does not take, as far as it is one of these.
+/// The fault of a text that the parser refuses, if it is one of these.
 std::string flaw(const char* format, std::string_view parser) {
-  parser = parser.substr(0, parser.find("; last read: "));  // behind it stands the text itself
+  parser = parser.substr(0, parser.find("; last read: "));  // the text itself follows it
   if (parser.ends_with("ill-formed UTF-8 byte")) return "invalid UTF-8";
   if (parser.find("invalid string: surrogate") != std::string_view::npos)
     return "a lone surrogate, which is half a character";
@@ -133,7 +133,7 @@ struct Head {
 };
 constexpr unsigned kText = 3, kList = 4, kMap = 5;
 
-/// Of a length that the item itself does not say, a tag or raw bytes: nothing.
+/// Nothing for a tag, raw bytes, or a length that the item does not give.
 std::optional<Head> read_head(std::string_view& bytes) {
   const auto first = static_cast<unsigned char>(bytes.front());
   const unsigned kind = first >> 5, more = first & 31;

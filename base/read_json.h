@@ -11,20 +11,20 @@
 
 namespace heddle {
 
-/// What a JSON text says. An error says what is wrong and at which byte: bytes that are no JSON, a
-/// number that no double holds (1e999), a name that stands twice in an object, or more than the
+/// The value of a JSON text. An error says what is wrong and at which byte: bytes that are no JSON,
+/// a number that no double holds (1e999), a name that stands twice in an object, or more than the
 /// budget, of which a list or an object takes two; nothing beyond it is built.
 Result<nlohmann::json> read_json(std::string_view text, const Budget& budget = {});
 
-/// Of an object only the members of these names: all others are read and counted, but not built.
+/// Only these members of an object: all others are read and counted, but not built.
 Result<nlohmann::json> read_json_members(std::string_view text,
                                          std::span<const std::string_view> names,
                                          const Budget& budget = {});
 
-/// What a file says: a regular one. Errors begin with its path.
+/// The value in a regular file. Errors begin with its path.
 Result<nlohmann::json> read_json_file(const std::string& path, const Budget& budget = {});
 
-/// What CBOR bytes say: numbers, texts, flags, null, lists and maps of known length, as Heddle
+/// The value of CBOR bytes: numbers, texts, flags, null, lists and maps of known length, as Heddle
 /// writes them.
 Result<nlohmann::json> read_cbor(std::string_view bytes, const Budget& budget = {});
 

@@ -9,7 +9,7 @@
 
 namespace heddle {
 
-/// What went wrong, in words a user can act on: what, where, and what would be right.
+/// A fault in words that a user can act on: what, where, and what would be right.
 struct Error {
   std::string message;
 };

@@ -1,4 +1,4 @@
-// What goes to a terminal. Names, causes and log lines come from elsewhere: none of them moves the
+// Output to a terminal. Names, causes and log lines come from elsewhere: none of them moves the
 // cursor, renames the window or hides a line.
 #pragma once
 

@@ -13,7 +13,7 @@ namespace heddle {
 namespace {
 
 constexpr size_t kDigits = 2 * Secret::kBytes;
-// Whoever starts a program hands the secret over at once.
+// The starter of a program hands the secret over at once.
 constexpr int kHandOverMs = 30'000;
 
 class File {

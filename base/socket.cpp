@@ -21,7 +21,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// What a call that has run into its timeout leaves in errno says something else.
+// After a timeout errno says something else.
 std::string text_of(int error) {
   return error == EINPROGRESS || error == EAGAIN ? "no answer in time" : strerror(error);
 }

@@ -9,7 +9,7 @@ using graph::Graph;
 using graph::Node;
 using graph::Phase;
 
-// What a bucket adds up to.
+// A bucket's totals.
 struct Open {
   int64_t gather_bytes = 0, scatter_bytes = 0, gathered_again_bytes = 0;
   double forward_seconds = 0, backward_seconds = 0;

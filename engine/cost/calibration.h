@@ -1,4 +1,4 @@
-// What was measured of a machine, and the file that keeps it. No LibTorch here.
+// A machine's measurements, and the file that keeps them. No LibTorch here.
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ struct CollectiveTimes {
   Curve alone, beside_compute, lost;
 };
 
-/// What a transfer moves over. Transfers over one wire come one after the other; over two they move
-/// at the same time: GPUs reach those of their node without its network.
+/// The wire that a transfer uses. Transfers over one wire come one after the other; over two they
+/// move at the same time: GPUs reach those of their node without its network.
 enum class Wire : uint8_t { node, network };
 inline constexpr size_t kWires = 2;
 
@@ -39,7 +39,7 @@ struct Link {
   int64_t ranks = 0;
   CollectiveTimes all_gather = {}, reduce_scatter = {};  // of buckets, with what copies they need
   bool estimated = false;                                // by formula, not measured
-  /// Of ranks on CPUs all is one: their cores do the moving.
+  /// Ranks on CPUs have one wire: their cores move everything.
   Wire wire = Wire::node;
   /// Where they differ from what the two make: gathers and scatters of activations, sums,
   /// all-to-all exchanges, and what one rank sends to another. Empty: a gather, a scatter, or both.
@@ -57,7 +57,7 @@ struct OperatorRate {
   double per_second = 0;              // FLOP where its traits count them, else bytes
 };
 
-/// What was measured with so many ranks on one host, all of them busy.
+/// Measurements with so many ranks on one host, all of them busy.
 struct Calibration {
   std::string host;
   int64_t ranks = 1, threads = 1;  // threads of each
@@ -66,7 +66,7 @@ struct Calibration {
   std::string engine;              // its version
   MachineSpeed speed;              // just before
   int64_t process_bytes = 0;       // that a rank holds besides its states and arena
-  /// Of all ranks; and of half of them, while the others do the same.
+  /// Links of all ranks, and of half of them while the others do the same.
   std::vector<Link> links;
   std::vector<OperatorRate> operators;
   std::vector<std::string> left_out = {};  // what the time was too short for, in words

@@ -13,8 +13,8 @@ namespace heddle::cost {
 /// By process group, the pipeline's pairs among them.
 using Placements = std::map<std::string, Placement>;
 
-/// Of a layout's groups, whose ranks fill nodes of so many devices in their order: a group that
-/// lies in several ways counts as where it is on most nodes.
+/// Rates of a layout's groups, whose ranks fill nodes of so many devices in order. A group that is
+/// placed in several ways counts as its placement on most nodes.
 Placements placements(const recipe::Layout& layout, int64_t devices_per_node);
 
 /// How the step is run.

@@ -35,7 +35,7 @@ std::string checks_file();
 /// replaced; a file that cannot be read stays, with an error.
 Result<> keep_check(const std::string& file, const Check& check);
 
-/// What the file holds, the oldest first; nothing where there is none or it is no
+/// The file's entries, the oldest first; nothing where there is none or it is no
 /// JSON, and no entry that is damaged.
 std::vector<Check> read_checks(const std::string& file);
 
@@ -44,7 +44,7 @@ struct Spread {
   double low = 1, high = 1;
 };
 
-/// Of the next number after these, whose logarithms are taken for normally distributed: the mean ±
+/// The interval of the next number, if logarithms are normally distributed: the mean ±
 /// Student's t · s · √(1 + 1/n). The more numbers, the narrower. Nothing of fewer than five.
 std::optional<Spread> spread_of(const std::vector<double>& ratios);
 

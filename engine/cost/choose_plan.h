@@ -14,7 +14,7 @@ namespace heddle::cost {
 /// besides.
 int64_t rank_bytes(const passes::Plan& plan, const CostModel& cost);
 
-/// What is decided: the rest of the options is the recipe's.
+/// The choice: the rest of the options is the recipe's.
 struct Candidate {
   std::string name;  // "greedy buckets, 2 gathers in flight"
   passes::BucketPlan buckets;
@@ -24,7 +24,7 @@ struct Candidate {
 /// The options as they are, "as the recipe says".
 Candidate given(const passes::PlanOptions& options);
 
-/// What is worth trying where the recipe leaves wrapping open, the most promising first: the greedy
+/// Candidates where the recipe leaves wrapping open, the most promising first: the greedy
 /// buckets, one a block, two and four blocks, one each, all in one; gathers in flight and across
 /// phases. As many as can be planned in a fraction of a second: fewer for large graphs. `limit`:
 /// bytes of the process, 0: none.

@@ -42,8 +42,8 @@ class Times {
         least([&](size_t protocol) { return tree(protocol); }, bytes));
   }
 
-  // Of what a rank has, one part stays with it, some go to its own node and some out of it, at the
-  // same time.
+  // One part of a rank's data stays with it, some go to its own node and some to others, all at
+  // the same time.
   double all_to_all(double bytes) const {
     const double latency = latency_us(kSimple) * kMicro;
     if (nodes_ == 1) {
@@ -102,7 +102,7 @@ class Times {
 
   double inside() const { return per_second(node_.link_gb_per_s, node_.link_reach); }
 
-  // Of one rank. Other groups of the node's devices use the other cards at the same time.
+  // One rank's share. Other groups of the node's devices use the other cards at the same time.
   double outside() const {
     return per_second(network_.gb_per_s, network_.reach) * static_cast<double>(node_.nics) /
            static_cast<double>(node_.devices);

@@ -27,7 +27,7 @@ std::string short_name(c10::ScalarType type) {
   return type == c10::kBFloat16 ? "bf16" : type == c10::kFloat ? "f32" : c10::toString(type);
 }
 
-// Of compute, or of a link's collectives; 1 where no run has shown any.
+// The factor of compute, or of a link's collectives; 1 where no run has shown any.
 std::array<double, kWorkKindNames.size()> factors_of(const Refinement& refinement,
                                                      const Link* link) {
   std::array<double, kWorkKindNames.size()> factors{};

@@ -26,12 +26,12 @@ class CostModel {
   /// when it is asked for.
   explicit CostModel(const Rates& rates);
 
-  /// Of a compute node, with its ranks busy. Views take none.
+  /// Seconds of a compute node, with its ranks busy. Views take none.
   double seconds(const graph::Graph& graph, const graph::Node& node) const;
-  /// Of a collective.
+  /// Seconds of a collective.
   Duration transfer(const graph::Graph& graph, const graph::Node& collective) const;
   const Link& link(const std::string& group) const { return links_.at(group); }
-  /// That a rank holds besides its states and arena.
+  /// Bytes that a rank holds besides its states and arena.
   int64_t process_bytes() const { return process_bytes_; }
 
  private:

@@ -15,7 +15,7 @@ Why why(const graph::Node& node, const Transferred& transfer) {
   if (graph::is_all_gather(node))
     return transfer.idle_link > transfer.exposed / 2 ? Why::gathers_in_flight
                                                      : Why::compute_is_shorter;
-  // What has no compute next to it to speak of is needed as soon as it is there.
+  // A transfer with next to no compute beside it is needed as soon as it arrives.
   return transfer.beside < transfer.moving.length() / 10 ? Why::dependency
                                                          : Why::compute_is_shorter;
 }

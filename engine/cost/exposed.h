@@ -22,7 +22,7 @@ struct ExposedTransfer {
   Why why = Why::compute_is_shorter;
 };
 
-/// Those of a simulated step, the longest first.
+/// The exposed transfers of a simulated step, the longest first.
 std::vector<ExposedTransfer> exposed_transfers(const graph::Graph& planned,
                                                const Simulated& simulated);
 

@@ -1,5 +1,4 @@
-// What was measured of a node's GPUs, and the entry of the catalogue that it comes to. No LibTorch
-// here.
+// The measurements of a node's GPUs, and the catalogue entry made from them. No LibTorch here.
 #pragma once
 
 #include <array>
@@ -14,7 +13,7 @@
 
 namespace heddle::cost {
 
-/// What is measured, by the name that it has in JSON.
+/// The kinds of measurement, by their names in JSON.
 enum class GpuWork {
   product,             // of bf16: m, k, n; FLOP
   float8_product,      // the same of e4m3, with a scale for each tensor

@@ -61,7 +61,7 @@ class Clusters {
   std::vector<size_t> parent_;
 };
 
-/// What kernels of one cluster read and write, each memory once.
+/// The memories that one cluster's kernels read and write, each once.
 int64_t bytes_of_fused(const Graph& graph, const std::vector<ValueId>& memory,
                        const std::vector<int32_t>& cluster_of,
                        const std::map<ValueId, std::set<int32_t>>& readers,

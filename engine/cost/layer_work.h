@@ -1,4 +1,4 @@
-// What a layer of a planned step asks of a GPU: kernels to launch, bytes to move.
+// A layer's work for a GPU: kernels to launch, bytes to move.
 #pragma once
 
 #include "base/result.h"
@@ -6,7 +6,7 @@
 
 namespace heddle::cost {
 
-/// Of one layer in the mean, forward, backward and update of a whole step; collectives apart.
+/// The mean layer's work: forward, backward and update of a whole step, without collectives.
 struct LayerWork {
   double kernels = 0;
   double bytes = 0;        // that they read and write

@@ -3,7 +3,7 @@
 
 namespace heddle::cost {
 
-/// Of all cores together.
+/// The speed of all cores together.
 struct MachineSpeed {
   double flops_per_second = 0;  // multiply-adds on what the caches hold
   double bytes_per_second = 0;  // copied, read and written, of what they do not

@@ -145,7 +145,7 @@ class Entry {
     number(key, median, spread);
   }
 
-  // Of the same product: once in a while, and on and on.
+  // The same product, once in a while and without a pause.
   void sustained() {
     for (const GpuMeasurement* each : all_of(GpuWork::sustained_product))
       for (const GpuMeasurement* once : all_of(GpuWork::product))
@@ -208,7 +208,7 @@ class Entry {
     return lines.empty() ? "" : fmt::format("{} = [\n{}]\n", key, lines);
   }
 
-  // What may stand in a string or a comment.
+  // The characters that a string or a comment may hold.
   static std::string plain(std::string text) {
     std::ranges::replace_if(
         text, [](unsigned char c) { return c < ' ' || c == '"' || c == '\\'; }, ' ');

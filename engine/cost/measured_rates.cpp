@@ -17,7 +17,7 @@ std::string age_words(double seconds) {
   return fmt::format("{:.0f} days", seconds / kDay);
 }
 
-// What a rank has of the cores.
+// A rank's share of the cores.
 double share(int64_t ranks, int64_t threads, int64_t cores) {
   return std::min(static_cast<double>(threads),
                   static_cast<double>(cores) / static_cast<double>(ranks));

@@ -34,7 +34,7 @@ std::vector<Category> categories(const Graph& graph, const passes::MemoryPlan& m
     const bool reduces =
         graph::is_reduce_scatter(node) || (graph::is_all_reduce(node) && !node.module.empty());
     if (!gathers && !reduces) continue;
-    // What is sent is a copy only where it was cast first: states are not in the arena.
+    // A sent value is a copy only where it was cast first: states are not in the arena.
     for (const graph::Use& use : graph::list_of(node)) mark(use.value, Category::communication);
     for (const ValueId output : node.outputs)
       mark(output, gathers ? Category::communication : Category::gradients);

@@ -1,4 +1,4 @@
-// What a planned step's memory is held for, at every moment of it.
+// The uses of a planned step's memory, at every moment of it.
 #pragma once
 
 #include <vector>

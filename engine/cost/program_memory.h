@@ -1,4 +1,4 @@
-// What a step of another program holds, by category.
+// The memory of another program's step, by category.
 #pragma once
 
 #include "engine/cost/program_shape.h"
@@ -7,7 +7,7 @@
 
 namespace heddle::cost {
 
-/// Of one pipeline rank.
+/// One pipeline rank's memory.
 struct ProgramMemory {
   plan::MemoryBytes reserved;  // by the allocator, as much as it takes where there is enough
   int64_t live = 0;            // less it cannot do with

@@ -8,7 +8,7 @@
 namespace heddle::cost {
 namespace {
 
-// Of a group of so many ranks, each `stride` after the one before.
+// A group of so many ranks, each `stride` after the previous one.
 Placement spread(int64_t ranks, int64_t stride, int64_t devices_per_node) {
   const int64_t span = ranks * stride;
   const int64_t nodes = span <= devices_per_node ? 1

@@ -9,7 +9,7 @@
 
 namespace heddle::cost {
 
-/// What each data-parallel rank keeps of what the others keep too.
+/// The states that every data-parallel rank keeps a copy of.
 enum class Kept { all, all_but_states, shards };
 
 struct ProgramShape {
@@ -31,11 +31,11 @@ struct ProgramShape {
   double gradient_bytes = 4;  // that one is reduced in
   recipe::RecomputeMode recompute = recipe::RecomputeMode::none;
 
-  /// Of a pipeline rank, on a tensor-parallel rank.
+  /// Parameters of a pipeline rank, on a tensor-parallel rank.
   double parameters(int64_t rank) const;
 };
 
-/// Of a resolved recipe on nodes of so many devices.
+/// The shape of a resolved recipe on nodes of so many devices.
 ProgramShape program_shape(const recipe::Recipe& recipe, int64_t devices_per_node);
 
 }  // namespace heddle::cost

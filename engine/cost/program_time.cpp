@@ -54,7 +54,7 @@ class Clock {
            part.passes * program_.passes.value;
   }
 
-  // What is computed again before a layer's backward.
+  // The part that is computed again before a layer's backward.
   double again(const PartSeconds& forward) const {
     switch (shape_.recompute) {
       case recipe::RecomputeMode::none:

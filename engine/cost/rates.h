@@ -1,4 +1,4 @@
-// What a cost model works with for one run: measured where there is a calibration, else a formula.
+// A cost model's rates for one run: measured where there is a calibration, else by a formula.
 #pragma once
 
 #include <map>
@@ -20,15 +20,15 @@ struct Rates {
   int64_t device_bytes = 0;       // of the GPU that has least, for states and arena; 0: not known
   int64_t multiprocessors = 132;  // of the GPU that has most; if it is not known, an H100's
   std::vector<OperatorRate> operators;
-  /// Of operators that are not among them: guesses at a usual CPU core, or GPU.
+  /// Rates of all other operators: guesses for a usual CPU core, or GPU.
   double flops_per_second = 5e10, bytes_per_second = 6e9;
-  /// Of the catalogue: in place of all that is measured or guessed of operators.
+  /// The catalogue's rates: they replace all measured or guessed rates of operators.
   std::optional<DeviceRates> device;
   Refinement refinement;             // by what finished runs took, all of these
   std::vector<std::string> remarks;  // what is wrong with them, in words
 };
 
-/// What was not measured on this machine, and why, in words: empty if all was.
+/// The rates that were not measured on this machine, and why, in words: empty if all were.
 std::string shortcomings(const Rates& rates);
 
 /// How a process group's ranks reach each other.
@@ -67,7 +67,7 @@ std::string speed_remark(const Calibration& calibration, const MachineSpeed& now
 /// The newest of a host.
 const Calibration* newest(const std::vector<Calibration>& calibrations, const std::string& host);
 
-/// Of a run on GPUs: nothing is measured.
+/// Rates of a run on GPUs: nothing is measured.
 Rates gpu_rates(const GroupKinds& groups);
 
 /// Ring collectives, by NCCL's formula: (ranks − 1) · latency + bytes · (ranks − 1) / ranks / rate,

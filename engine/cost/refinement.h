@@ -1,4 +1,4 @@
-// What finished runs have shown of the rates that predictions go by.
+// Corrections of predicted rates, from finished runs.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,7 +16,7 @@ struct Refinement {
   double newest = 0;  // Unix seconds
 };
 
-/// What a run must have in common with the one to be predicted.
+/// The facts that a run must share with the one to be predicted.
 struct RunPlace {
   std::string host, device, build;
   int64_t local_ranks = 1, threads = 1;

@@ -73,7 +73,7 @@ class Meetings {
   std::vector<Group> groups_;
 };
 
-// Of compute: no transfer stops it, since threads share the cores.
+// Compute goes on during a transfer, since threads share the cores.
 constexpr double kSlowest = 0.05;
 
 // One rank's clock.
@@ -177,8 +177,7 @@ class Rank {
   }
 
   void start(size_t i) {
-    // What was waited for since the step began, of the transfer that the step before has started,
-    // stays.
+    // The wait since this step began for a transfer of the previous step stays.
     Transferred& transfer = result_.transfers[i];
     transfer.started = now_;
     transfer.moving = {now_, now_};

@@ -16,7 +16,7 @@ struct Interval {
   double length() const { return end - begin; }
 };
 
-/// What one rank does, and how long each of its nodes takes. The graph outlives it.
+/// One rank's work, and how long each of its nodes takes. The graph outlives it.
 struct RankProgram {
   const graph::Graph* planned = nullptr;
   std::vector<Duration> durations;  // by node; zeros for waits
@@ -37,7 +37,7 @@ struct Transferred {
   double beside = 0;     // compute between its start and its wait
 };
 
-/// What the step before has left under way, in this one.
+/// Transfers that the previous step left under way.
 struct Carried {
   size_t node = 0;
   Interval moving;
@@ -65,7 +65,7 @@ struct Simulated {
 /// number of nodes.
 std::vector<Simulated> simulate(const std::vector<RankProgram>& programs);
 
-/// Of one rank without a pipeline.
+/// One rank without a pipeline.
 Simulated simulate(const RankProgram& program);
 
 }  // namespace heddle::cost

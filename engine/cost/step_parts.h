@@ -1,5 +1,5 @@
-// What one layer and the end of a model take on a device, from the graph of a model of one layer:
-// what the steps of other programs are put together from.
+// The times of one layer and of a model's end on a device, from the graph of a one-layer model:
+// the parts that the steps of other programs are put together from.
 #pragma once
 
 #include "engine/cost/cost_model.h"
@@ -21,8 +21,8 @@ struct StepParts {
   double head_products = 0;  // of the output projection, there and back
 };
 
-/// Of a captured step of one layer; updates are not counted. Nodes in front of the first phase of
-/// the optimizer that are of no layer count as the head's.
+/// The parts of a captured step of one layer; updates are not counted. Nodes in front of the first
+/// phase of the optimizer that are of no layer count as the head's.
 StepParts step_parts(const graph::Graph& one_layer, const CostModel& cost);
 
 }  // namespace heddle::cost

@@ -1,4 +1,4 @@
-// What a node's time is spent on, as finished runs are held against it.
+// The kind of work of a node, by which finished runs are compared with predictions.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ inline constexpr std::array<std::string_view, 10> kWorkKindNames = {
     "products",  "attention", "attention's gradients", "memory-bound", "gathers", "scatters",
     "exchanges", "sums",      "all-to-alls",           "hops"};
 
-/// Of a node that takes time: no view, no wait.
+/// The kind of a node that takes time: no view, no wait.
 WorkKind work_kind(const graph::Graph& graph, const graph::Node& node);
 
 /// "gathers over 4 ranks, memory + tcp": groups of other sizes, and other ways to travel, are

@@ -26,7 +26,7 @@ std::string_view character_after(std::string_view text, size_t begin) {
 }  // namespace
 
 Result<AddedTokens> AddedTokens::make(std::vector<AddedToken> tokens) {
-  // What Rust's regular expressions mean by \w and \s.
+  // Rust's meaning of \w and \s.
   auto word = Regex::compile(R"([\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}])");
   if (!word) return fail(word);
   auto space = Regex::compile(R"(\p{White_Space})");

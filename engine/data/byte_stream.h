@@ -14,7 +14,7 @@ namespace heddle::data {
 /// One thread. Errors begin with the file's path.
 class ByteStream {
  public:
-  /// Of JSON and Parquet each document on a line; `field` is Parquet's column.
+  /// JSON and Parquet: each document on a line; `field` is Parquet's column.
   static Result<std::unique_ptr<ByteStream>> open(const SourceFile& file, const std::string& field);
   virtual ~ByteStream() = default;
 

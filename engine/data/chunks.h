@@ -26,8 +26,7 @@ struct ChunkPlace {
   uint64_t line = 1;    // the chunk's first, of JSON also an element of a list, of Parquet a row
 };
 
-/// Of plain text: a document, or a part of one. Of JSON: whole lines. Of Parquet: rows, as lines of
-/// JSON.
+/// Plain text: a document, or a part of one. JSON: whole lines. Parquet: rows, as lines of JSON.
 struct Chunk {
   ChunkPlace place;
   const SourceFile* file = nullptr;

@@ -19,16 +19,16 @@ struct Text {
   double weight = 1;  // share of the samples
 };
 
-/// What is trained on: `data.text`, or each part of `data.mix`; nothing where token ids are fed.
+/// The training text: `data.text`, or each part of `data.mix`; nothing where token ids are fed.
 std::vector<Text> training_texts(const recipe::Data& data);
 
-/// What validation reads: texts of its own, or what data.held_out keeps from training.
+/// The validation text: texts of its own, or what data.held_out keeps from training.
 Text validation_text(const recipe::Recipe& recipe);
 
 /// Both, as far as the recipe asks for them.
 std::vector<Text> texts_of(const recipe::Recipe& recipe);
 
-/// What was read as data.text is another key's.
+/// Moves the fault of a text that was read as data.text to the right key.
 Error of_key(const std::string& key, const Error& error);
 
 /// Whether all of a recipe's stores are whole: nothing is left to be tokenized.
@@ -37,7 +37,7 @@ Result<bool> is_tokenized(const recipe::Recipe& recipe);
 struct CorpusOptions {
   int jobs = 0;                                          // threads; 0: as many as cores
   int64_t shards = std::numeric_limits<int64_t>::max();  // of each store, then it ends
-  /// Of one of the texts, once a second or so. One thread at a time.
+  /// Progress of one of the texts, about once a second. One thread at a time.
   std::function<void(const std::string& key, const StoreProgress&)> progress = {};
 };
 

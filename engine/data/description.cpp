@@ -119,7 +119,7 @@ class Describer {
     return first_of_run(rows);
   }
 
-  /// What the first steps read.
+  /// The samples of the first steps.
   Result<> first_of_run(int64_t rows) {
     recipe::Training one = recipe_.training;
     one.local_batch = 1;  // then each rank of data reads one sample

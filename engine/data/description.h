@@ -1,4 +1,4 @@
-// What a recipe's data is, before anything trains: sizes, how often the run reads it, samples.
+// A recipe's data before anything trains: sizes, how often the run reads it, samples.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 
 namespace heddle::data {
 
-/// What data.held_out parts: what is trained on, and what validation reads.
+/// The two parts that data.held_out makes: for training, and for validation.
 enum class Part { training, held_out };
 
 struct DocumentChoice {

@@ -20,7 +20,7 @@ struct DocumentPart {
 struct DocumentSink {
   /// Where it fails, a line is skipped; plain text is read no further.
   std::function<Result<>(const DocumentPart&)> take;
-  /// Of a document that cannot be read: "FILE:LINE: why", of Parquet "FILE: row N: why".
+  /// Why a document cannot be read: "FILE:LINE: why", for Parquet "FILE: row N: why".
   std::function<void(std::string complaint)> skip;
 };
 

@@ -15,7 +15,7 @@ struct FirstPart {
   std::vector<uint64_t> begins;         // which of them begin documents
   std::vector<std::string> complaints;  // of documents that cannot be read
   bool all = false;                     // there is no more of the text
-  // Of the whole text: counted where `all`, else guessed by what this part has of its bytes.
+  // Counts of the whole text: exact where `all`, else guessed from this part's share of its bytes.
   int64_t tokens = 0;
   int64_t documents = 0;
 };

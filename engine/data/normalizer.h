@@ -20,7 +20,7 @@ enum class Form : uint8_t { nfc, nfd, nfkc, nfkd };
 class Normalizer {
  public:
   void add_form(Form form) { steps_.emplace_back(form); }
-  /// Of a text that is not empty.
+  /// Normalizes a text that is not empty.
   void add_prefix(std::string prefix) { steps_.emplace_back(Prefix{std::move(prefix)}); }
   void add_lowercase() { steps_.emplace_back(Lowercase{}); }
   /// Takes away the marks that do not space.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kReadAtOnce = size_t{1} << 18;
 
-/// What both have in common: the packed bytes that are not unpacked yet.
+/// The common part of both: the packed bytes that are not unpacked yet.
 class PackedStream : public ByteStream {
  public:
   PackedStream(std::unique_ptr<ByteStream> packed, std::string path)

@@ -7,8 +7,8 @@
 
 namespace heddle::data {
 
-/// What a gzip file holds, all of its members. Errors begin with `path`: one that is cut short, or
-/// damaged.
+/// The content of a gzip file, all of its members. Errors begin with `path`: one that is cut short,
+/// or damaged.
 std::unique_ptr<ByteStream> gunzipped(std::unique_ptr<ByteStream> packed, const std::string& path);
 
 /// The same of a Zstandard file, all of its frames.

@@ -1,4 +1,4 @@
-// What the engine asks of libheddle_parquet.so, looked up by name after dlopen: Apache Arrow, its
+// The interface of libheddle_parquet.so, looked up by name after dlopen: Apache Arrow, its
 // exceptions and its memory stay inside.
 #pragma once
 
@@ -18,7 +18,7 @@ inline constexpr const char* kParquetPlugin = "libheddle_parquet.so";
 class ParquetColumn {
  public:
   virtual ~ParquetColumn() = default;
-  /// Of the whole file, as it says itself.
+  /// Rows of the whole file, by its own account.
   virtual int64_t rows() const = 0;
   /// False: there is no further row. Else the next one's bytes, there until the next call; nothing:
   /// it is null.

@@ -16,7 +16,7 @@
 
 namespace heddle::data {
 
-/// What SentencePiece writes for a space.
+/// SentencePiece's space.
 inline constexpr std::string_view kMetaspace = "\u2581";
 
 /// Which texts get a space before them that do not begin with one: of the parts between added

@@ -32,7 +32,7 @@ struct LeftOut {
   std::string names() const { return named + (count > kNamedSkips ? ", …" : ""); }
 };
 
-/// What is found below a folder.
+/// The files below a folder.
 class Folder {
  public:
   explicit Folder(std::string folder) : folder_(std::move(folder)) {

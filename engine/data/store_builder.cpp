@@ -33,7 +33,7 @@ constexpr int kWide = 1 << 16;            // a vocabulary of more does not fit 1
 constexpr size_t kShownComplaints = 10;   // where the run ends for them
 constexpr size_t kKeptComplaints = 1000;  // in the store
 constexpr double kProgressSeconds = 1;
-// Of a text that has just begun nobody can say which share of it is unreadable.
+// A text that has just begun is too short to judge which share of it is unreadable.
 constexpr int64_t kMinDocuments = 10'000;
 
 class Builder {
@@ -78,8 +78,8 @@ class Builder {
   }
 
  private:
-  /// What a builder that was killed was writing; only one writes at a time.
-  /// What is there already, and where it goes on.
+  /// The shard that a killed builder was writing; only one writes at a time.
+  /// The shards that exist, and where they go on.
   Result<> find_shards() {
     while (fs::exists(shard_path(folder_, shards_))) {
       const auto header = read_shard_header(shard_path(folder_, shards_));
@@ -107,7 +107,7 @@ class Builder {
     state_.place = chunk.place;
     const bool last = keep_first(chunk);
     std::span<const int32_t> ids(chunk.ids);
-    // What earlier builders' shards hold of the chunk that they ended in.
+    // The part of the last chunk that earlier builders' shards hold.
     const uint64_t there = std::min<uint64_t>(std::exchange(already_taken_, 0), ids.size());
     state_.taken = there;
     auto begin = std::ranges::lower_bound(chunk.begins, there);
@@ -216,7 +216,7 @@ class Builder {
     keep_progress(folder_, progress);
   }
 
-  /// Of the files' bytes, as far as is known: within a packed file it is not.
+  /// The share of the files' bytes, as far as it is known: within a packed file it is not.
   double share() const {
     uint64_t before = 0;
     for (uint64_t i = 0; i < state_.place.file; ++i) before += origin_.files[i].size;

@@ -10,7 +10,7 @@
 
 namespace heddle::data {
 
-/// What became of the texts that a store was made of.
+/// The present state of the texts that a store was made from.
 enum class TextsNow { as_they_were, changed, gone };
 
 struct StoredTokens {

@@ -12,7 +12,7 @@ namespace heddle::data {
 class StoreUse {
  public:
   StoreUse() = default;
-  /// Of no store where the folder is not there, or cannot be locked. Waits while it is removed.
+  /// Uses no store where the folder is missing or cannot be locked. Waits while it is removed.
   explicit StoreUse(const std::string& folder);
   StoreUse(StoreUse&&) noexcept = default;
   StoreUse& operator=(StoreUse&&) noexcept = default;

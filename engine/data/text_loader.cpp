@@ -130,7 +130,7 @@ Result<DataLoader::Sample> DataLoader::sample_at(int64_t place) const {
       text.source->await(text.order ? text.order->needed(pick.place) * (seq_len_ + 1) : 0);
   if (!known) return fail(known);
   const int64_t samples = known->tokens / (seq_len_ + 1);
-  // Of a text that is still growing the place lies within what is there.
+  // In a text that is still growing, the place is within the present part.
   const int64_t epoch = pick.place / samples, within = pick.place % samples;
   return Sample{&text, text.order ? text.order->sample(within, samples, epoch) : within};
 }

@@ -1,4 +1,4 @@
-// What a training step reads: text packed into samples, or token ids fed as they are.
+// The input of a training step: text packed into samples, or token ids fed as they are.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ std::string too_few_samples(const std::string& key, int64_t samples, double a_st
 /// The training data of a recipe. Text: each document is BOS + tokens + EOS, documents are joined
 /// and cut into samples of seq_len + 1 tokens (the tail that does not fill one is left out);
 /// samples are taken in an order that `data.seed` gives (SampleOrder), another one each epoch.
-/// Of a mix each sample is of one text (Mixture), and each text is read in an order of its own,
+/// In a mix each sample is from one text (Mixture), and each text is read in an order of its own,
 /// epoch after epoch. Token ids: in order, from the start again after the last.
 ///
 /// The position is the step alone: step s reads the samples [s · global_batch, (s + 1) ·

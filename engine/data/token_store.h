@@ -19,7 +19,7 @@
 
 namespace heddle::data {
 
-/// What a store is made of: it is another store where any of it differs.
+/// A store's origin: any difference makes it another store.
 struct StoreOrigin {
   std::vector<SourceFile> files;
   std::string skipped;  // what the folders hold besides, in words
@@ -61,7 +61,7 @@ struct ShardHeader {
   uint64_t token_bytes = 0;
   uint64_t tokens = 0;
   uint64_t hash = 0;  // XXH3 of all that follows the header
-  // What was read up to the chunk that the next shard goes on with, and how many tokens of that
+  // The position read up to the chunk where the next shard goes on, and how many tokens of that
   // chunk are in shards already.
   ChunkPlace place;
   uint64_t taken = 0;
@@ -76,7 +76,7 @@ struct ShardHeader {
 /// Reads and checks it against the file's size.
 Result<ShardHeader> read_shard_header(const std::string& path);
 
-/// What a store that is whole holds.
+/// The content of a whole store.
 struct StoreTotals {
   int64_t tokens = 0;
   int64_t documents = 0;

@@ -31,7 +31,7 @@ std::string with_spaces(std::string spelling) {
   return replaced(std::move(spelling), kMetaspace, " ");
 }
 
-// What stands for itself, but for the spaces that the spelling has.
+// A literal text, except for the spelling's spaces.
 std::string without_metaspaces(const std::string& spelling, const std::string& bytes) {
   return spelling.find(kMetaspace) == std::string::npos ? bytes
                                                         : replaced(spelling, kMetaspace, "");

@@ -139,7 +139,7 @@ void warn_of_losses(const Ids& ids, TokenizerFile& file) {
         "the vocabulary lacks {} of the 243 bytes of UTF-8: they {}", missing, outcome));
 }
 
-/// What else of a model's folder this is; empty: nothing known.
+/// The kind of a model folder's other file; empty: unknown.
 std::string other_file(const json& root) {
   const char* const wanted = "; valid: the tokenizer.json beside it";
   if (root.is_object() && root.contains("tokenizer_class"))

@@ -18,17 +18,17 @@
 
 namespace heddle::data {
 
-/// What a tokenizer.json may hold: the largest have 260,000 words and 600,000 merges, in 35 MB.
+/// Limits of a tokenizer.json: the largest have 260,000 words and 600,000 merges, in 35 MB.
 inline constexpr Budget kTokenizerBudget{
     .bytes = size_t{256} << 20, .values = 8'000'000, .depth = 32};
 
-/// What decoding takes away at the beginning of a text in SentencePiece's alphabet.
+/// The spaces that decoding removes at the beginning of a text in SentencePiece's alphabet.
 struct LeadingSpaces {
   size_t most = 0;                  // spaces of the text
   bool all_of_first_token = false;  // and those of the first token
 };
 
-/// What a tokenizer.json says.
+/// The content of a tokenizer.json.
 struct TokenizerFile {
   Normalizer normalizer;
   PreTokenizer pre_tokenizer;

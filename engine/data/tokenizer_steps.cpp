@@ -193,7 +193,7 @@ class StepReader {
   bool ends_in_bytes_ = false;
 };
 
-/// What decoding does to the tokens of SentencePiece's alphabet, beyond spaces and bytes.
+/// Decoding of SentencePiece's alphabet, beyond spaces and bytes.
 Result<> add_decoder(const json& part, LeadingSpaces& leading) {
   const std::string type = type_of(part);
   if (type == "Sequence") {

@@ -1,4 +1,4 @@
-// What a tokenizer.json does to a text before merging, and to tokens after it.
+// The steps of a tokenizer.json: on a text before merging, on tokens after it.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

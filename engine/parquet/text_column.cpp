@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kRowsAtOnce = 1024;
 constexpr int kNamedColumns = 20;
 
-/// What Arrow says, on one line: behind it stands where in Arrow's sources.
+/// Arrow's message, on one line, without the place in Arrow's sources that follows it.
 Error of_arrow(const std::exception& thrown) {
   std::string what = thrown.what();
   what.resize(std::min(what.find('\n'), what.size()));

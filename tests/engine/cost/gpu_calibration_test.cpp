@@ -100,7 +100,7 @@ class GpuCalibrationTest : public QObject {
     QCOMPARE(entry.node.gather[1].ranks, int64_t{4});
     compare(entry.node.gather[0].latency_us, 20);
     compare(entry.node.gather[1].gb_per_s, 100);
-    // What was not measured is as published, and what is published is as it was.
+    // Rates that were not measured are as published, and the published ones are unchanged.
     QCOMPARE(entry.device.attention_backward_tflops.origin, hardware::Origin::guess);
     QCOMPARE(entry.device.bf16_peak_tflops.value, 989.0);
     QCOMPARE(all.find("h100-sxm")->device.bf16_best_tflops,

@@ -40,13 +40,13 @@ cost::DeviceRates device(const char* name, Executor executor = Executor::heddle,
   return cost::device_rates(entry(name).device, executor, float8);
 }
 
-// Of one product by itself.
+// One product by itself.
 double burst_tflops(const cost::DeviceRates& rates, int64_t m, int64_t k, int64_t n) {
   return 2e-12 * static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n) /
          cost::product_seconds(rates, m, k, n, rates.bf16_flops, 2, 2);
 }
 
-// Of one among many, as training has it, where in 8 bits with what converts its operands.
+// One product among many, as in training; in 8 bits with the conversion of its operands.
 double tflops(const cost::DeviceRates& rates, int64_t m, int64_t k, int64_t n, bool eight = false) {
   double seconds = cost::product_seconds(rates, m, k, n, false, eight);
   for (const int64_t elements : {m * k, k * n})

@@ -13,7 +13,7 @@ using namespace heddle;
 
 namespace {
 
-// Of bytes moved, against the least that fusing could leave.
+// The bytes moved, against the least that fusing could leave.
 constexpr double kMaxBytes = 1.1;
 
 graph::Graph parsed(const std::string& body) {
@@ -49,7 +49,7 @@ class LayerWorkTest : public QObject {
     QCOMPARE(work->least_bytes, 64.0 + 80);
   }
 
-  // What another phase reads is written, too, and what the host reads.
+  // Values that another phase or the host reads are written, too.
   void results_that_others_read_are_written() {
     const graph::Graph graph = parsed(
         "input %0: f32[4, 2] x\nforward\n"

@@ -1,4 +1,4 @@
-// What finished runs say of the rates that the next prediction goes by.
+// Corrections of the next prediction's rates, from finished runs.
 #include "engine/cost/refinement.h"
 
 #include <QTemporaryDir>

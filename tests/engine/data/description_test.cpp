@@ -1,4 +1,4 @@
-// What is told of a recipe's data before it is tokenized, and after: the same, where it is counted.
+// The description of a recipe's data before it is tokenized, and after: equal where it is counted.
 #include "engine/data/description.h"
 
 #include <zlib.h>

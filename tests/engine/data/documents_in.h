@@ -1,4 +1,4 @@
-// What the texts of a recipe come to, in a line.
+// The totals of a recipe's texts, in a line.
 #pragma once
 
 #include <QString>

@@ -189,7 +189,7 @@ class TextLoaderTest : public QObject {
     QVERIFY2(of_the_first > 1'400 && of_the_first < 1'600, std::to_string(of_the_first).c_str());
   }
 
-  /// What is held out is not trained on, and nothing is lost: by the documents' texts, each once.
+  /// Held-out text is not trained on, and nothing is lost: each document's text appears once.
   void documentsHeldOut() {
     std::string lines;
     for (int i = 0; i < 2'000; ++i)

@@ -292,7 +292,7 @@ class TokenStoreTest : public QObject {
     QVERIFY(id(first) != before);
   }
 
-  /// Of two that build the same at once one waits for the other, and both find all of it.
+  /// When two build the same store, one waits for the other, and both find all of it.
   void twoAtOnce() {
     const auto origin = store_origin(data({put("a.txt", long_text())}));
     Result<> first, second;
@@ -323,7 +323,7 @@ class TokenStoreTest : public QObject {
     QVERIFY(QString::fromStdString(nothing.error().message)
                 .contains("are not all there, and nobody makes them; valid: heddle-engine "
                           "tokenize-corpus RECIPE"));
-    // What a builder died of is told to whoever waits.
+    // The cause of a builder's death reaches those that wait.
     const auto bad = store_origin(data({put("b.jsonl", "{\n")}));
     const QString why = said(build_store(*bad, {}));
     QVERIFY2(why.contains("b.jsonl:1: not a JSON object with a text in \"text\""), qPrintable(why));
@@ -369,7 +369,7 @@ class TokenStoreTest : public QObject {
     QVERIFY(why.contains("a.jsonl:19: ") && !why.contains("a.jsonl:21: "));
   }
 
-  /// What is there before room runs out stays, and is gone on with.
+  /// The shards from before the disk filled up stay, and the build goes on from them.
   void noRoomForTheTokens() {
     const auto origin = store_origin(data({put("a.txt", long_text())}));
     rlimit before{};

@@ -1,5 +1,5 @@
-// What a tokenizer.json may say: the parts that are read change the ids as Hugging Face's do, all
-// others are refused with the place and what would be right.
+// The contents of a tokenizer.json: the parts that are read change the ids as Hugging Face's do,
+// all others are refused with the place and what would be right.
 #include <QTemporaryDir>
 #include <QtTest>
 #include <fstream>

@@ -140,7 +140,7 @@ class TokenizerTest : public QObject {
     QFETCH(QByteArray, bytes);
     const std::string text = bytes.toStdString();
     QVERIFY(tokenizer_->decode(encode(text)) == text);
-    // What is well-formed around the damage is encoded as ever.
+    // Well-formed text around the damage is encoded as usual.
     const Ids ids = encode(text + "<|end_of_text|> the");
     QCOMPARE(ids.back(), encode(" the").front());
     QCOMPARE(ids[ids.size() - 2], 4095);
