@@ -1,4 +1,4 @@
-# How every target of Heddle is compiled, and the one way to declare a library or a test.
+# How every target of Heddle is compiled, and the one way to declare a library.
 
 get_filename_component(HEDDLE_ROOT "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
 set(CMAKE_CXX_STANDARD 20)
@@ -51,25 +51,4 @@ function(heddle_library name)
   target_include_directories(${name} PUBLIC "${HEDDLE_ROOT}")
   target_compile_options(${name} PRIVATE -Wall -Wextra -Werror)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
-endfunction()
-
-# heddle_test(NAME SOURCES … LINK … [TIMEOUT seconds]): one Qt Test program, one ctest entry.
-# Tests find fixtures under HEDDLE_SOURCE_DIR and programs under HEDDLE_BINARY_DIR; what they
-# calibrate, check or trust is not the user's.
-function(heddle_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK" ${ARGN})
-  if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 120)
-  endif()
-  add_executable(${name} ${ARG_SOURCES})
-  set_target_properties(${name} PROPERTIES AUTOMOC ON)
-  target_compile_options(${name} PRIVATE -Wall -Wextra -Werror)
-  target_compile_definitions(
-    ${name} PRIVATE HEDDLE_SOURCE_DIR="${HEDDLE_ROOT}"
-                    HEDDLE_BINARY_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-  target_link_libraries(${name} PRIVATE Qt6::Test ${ARG_LINK})
-  add_test(NAME ${name} COMMAND ${name})
-  # The long ones start first, so that none is left over at the end.
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} COST ${ARG_TIMEOUT} ENVIRONMENT
-                                          "QT_QPA_PLATFORM=offscreen;HEDDLE_VERIFY=1;XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/test-cache;XDG_DATA_HOME=${CMAKE_BINARY_DIR}/test-data")
 endfunction()

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "tests/support/accept.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -58,5 +59,5 @@ class AddressTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(AddressTest)
+HEDDLE_TEST(AddressTest)
 #include "address_test.moc"

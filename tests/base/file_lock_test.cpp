@@ -15,6 +15,8 @@
 #include <functional>
 #include <thread>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle;
 using std::chrono::milliseconds;
 
@@ -189,5 +191,5 @@ class FileLockTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(FileLockTest)
+HEDDLE_TEST(FileLockTest)
 #include "file_lock_test.moc"

@@ -14,6 +14,8 @@
 #include <set>
 #include <sstream>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle;
 
 namespace fs = std::filesystem;
@@ -149,5 +151,5 @@ class NewFileTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(NewFileTest)
+HEDDLE_TEST(NewFileTest)
 #include "new_file_test.moc"

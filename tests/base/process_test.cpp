@@ -5,6 +5,7 @@
 
 #include "tests/support/peak_memory.h"
 #include "tests/support/results.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -26,5 +27,5 @@ class ProcessTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(ProcessTest)
+HEDDLE_TEST(ProcessTest)
 #include "process_test.moc"

@@ -11,6 +11,7 @@
 
 #include "base/private_folder.h"
 #include "tests/support/results.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -126,5 +127,5 @@ class ReadFileTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(ReadFileTest)
+HEDDLE_TEST(ReadFileTest)
 #include "read_file_test.moc"

@@ -8,6 +8,7 @@
 #include "base/json_number.h"
 #include "tests/support/peak_memory.h"
 #include "tests/support/results.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using nlohmann::json;
@@ -134,5 +135,5 @@ class ReadJsonTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(ReadJsonTest)
+HEDDLE_TEST(ReadJsonTest)
 #include "read_json_test.moc"

@@ -9,6 +9,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle;
 
 class SecretTest : public QObject {
@@ -85,5 +87,5 @@ class SecretTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(SecretTest)
+HEDDLE_TEST(SecretTest)
 #include "secret_test.moc"

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tests/support/accept.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using std::chrono::milliseconds;
@@ -118,5 +119,5 @@ class SocketTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(SocketTest)
+HEDDLE_TEST(SocketTest)
 #include "socket_test.moc"

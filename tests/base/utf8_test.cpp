@@ -14,6 +14,7 @@
 #include "base/one_line.h"
 #include "base/say.h"
 #include "tests/support/results.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -236,5 +237,5 @@ class Utf8Test : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(Utf8Test)
+HEDDLE_TEST(Utf8Test)
 #include "utf8_test.moc"

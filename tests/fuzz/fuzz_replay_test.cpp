@@ -8,6 +8,7 @@
 #include "base/read_file.h"
 #include "tests/fuzz/input.h"
 #include "tests/support/results.h"
+#include "tests/support/test_class.h"
 
 #define TARGET(name) extern "C" int fuzz_##name(const uint8_t*, size_t);
 HEDDLE_FUZZ_TARGETS
@@ -135,5 +136,5 @@ class FuzzReplayTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(FuzzReplayTest)
+HEDDLE_TEST(FuzzReplayTest)
 #include "fuzz_replay_test.moc"

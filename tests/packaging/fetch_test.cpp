@@ -8,6 +8,7 @@
 
 #include "tests/packaging/range_server.h"
 #include "tests/packaging/wheel.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -186,5 +187,5 @@ class FetchTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(FetchTest)
+HEDDLE_TEST(FetchTest)
 #include "fetch_test.moc"

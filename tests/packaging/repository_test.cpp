@@ -7,6 +7,8 @@
 #include <QRegularExpression>
 #include <QTest>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle;
 
 namespace {
@@ -212,5 +214,5 @@ class RepositoryTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(RepositoryTest)
+HEDDLE_TEST(RepositoryTest)
 #include "repository_test.moc"

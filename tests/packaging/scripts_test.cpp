@@ -7,6 +7,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "tests/support/test_class.h"
+
 namespace {
 
 struct Ended {
@@ -131,5 +133,5 @@ class ScriptsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(ScriptsTest)
+HEDDLE_TEST(ScriptsTest)
 #include "scripts_test.moc"

@@ -4,6 +4,7 @@
 #include <QtTest>
 
 #include "tests/support/results.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::remote;
@@ -54,5 +55,5 @@ class AnswersTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(AnswersTest)
+HEDDLE_TEST(AnswersTest)
 #include "answers_test.moc"

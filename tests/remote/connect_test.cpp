@@ -12,6 +12,7 @@
 #include "base/process.h"
 #include "tests/support/results.h"
 #include "tests/support/sshd.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::remote;
@@ -284,5 +285,5 @@ class ConnectTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(ConnectTest)
+HEDDLE_TEST(ConnectTest)
 #include "connect_test.moc"

@@ -12,6 +12,7 @@
 #include "remote/connect.h"
 #include "remote/probe.h"
 #include "tests/support/sshd.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::remote;
@@ -303,5 +304,5 @@ class DeployTest : public QObject {
 };
 
 // The copy on the node is only asked for its help.
-QTEST_GUILESS_MAIN(DeployTest)
+HEDDLE_TEST(DeployTest)
 #include "deploy_test.moc"

@@ -9,6 +9,7 @@
 #include "remote/sha256.h"
 #include "tests/support/results.h"
 #include "tests/support/sshd.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::remote;
@@ -415,5 +416,5 @@ class FieldHostsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(FieldHostsTest)
+HEDDLE_TEST(FieldHostsTest)
 #include "field_hosts_test.moc"

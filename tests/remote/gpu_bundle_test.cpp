@@ -10,6 +10,7 @@
 #include "remote/deploy.h"
 #include "remote/libraries.h"
 #include "tests/support/sshd.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::remote;
@@ -250,5 +251,5 @@ class GpuBundleTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(GpuBundleTest)
+HEDDLE_TEST(GpuBundleTest)
 #include "gpu_bundle_test.moc"

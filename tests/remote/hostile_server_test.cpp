@@ -21,6 +21,7 @@
 #include "tests/support/peak_memory.h"
 #include "tests/support/results.h"
 #include "tests/support/sshd.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::remote;
@@ -322,5 +323,5 @@ class HostileServerTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(HostileServerTest)
+HEDDLE_TEST(HostileServerTest)
 #include "hostile_server_test.moc"

@@ -14,6 +14,7 @@
 #include "tests/remote/cases.h"
 #include "tests/support/results.h"
 #include "tests/support/sshd.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::remote;
@@ -329,5 +330,5 @@ class KnownHostsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(KnownHostsTest)
+HEDDLE_TEST(KnownHostsTest)
 #include "known_hosts_test.moc"

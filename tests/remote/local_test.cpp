@@ -10,6 +10,7 @@
 #include "remote/quote.h"
 #include "remote/sha256.h"
 #include "tests/support/results.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::remote;
@@ -227,5 +228,5 @@ class LocalTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(LocalTest)
+HEDDLE_TEST(LocalTest)
 #include "local_test.moc"

@@ -18,6 +18,7 @@
 #include "remote/ssh_pattern.h"
 #include "tests/remote/cases.h"
 #include "tests/support/results.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::remote;
@@ -327,5 +328,5 @@ class SshConfigTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(SshConfigTest)
+HEDDLE_TEST(SshConfigTest)
 #include "ssh_config_test.moc"

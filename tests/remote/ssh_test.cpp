@@ -9,6 +9,7 @@
 #include "tests/support/peak_memory.h"
 #include "tests/support/results.h"
 #include "tests/support/sshd.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::remote;
@@ -366,5 +367,5 @@ class SshTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(SshTest)
+HEDDLE_TEST(SshTest)
 #include "ssh_test.moc"

@@ -5,6 +5,7 @@
 
 #include "storage/chunk.h"
 #include "storage/curve.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::storage;
 
@@ -85,5 +86,5 @@ class BlobsTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(BlobsTest)
+HEDDLE_TEST(BlobsTest)
 #include "blobs_test.moc"

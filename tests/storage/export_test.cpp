@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "tests/storage/store_fixture.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::storage;
@@ -94,5 +95,5 @@ class ExportTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(ExportTest)
+HEDDLE_TEST(ExportTest)
 #include "export_test.moc"

@@ -13,6 +13,7 @@
 
 #include "storage/reading.h"
 #include "tests/storage/store_fixture.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::storage;
@@ -209,5 +210,5 @@ class FaultsTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(FaultsTest)
+HEDDLE_TEST(FaultsTest)
 #include "faults_test.moc"

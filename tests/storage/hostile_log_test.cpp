@@ -6,6 +6,7 @@
 #include "engine/telemetry/frame.h"
 #include "tests/storage/store_fixture.h"
 #include "tests/support/peak_memory.h"
+#include "tests/support/test_class.h"
 #include "workbench/run_steps.h"
 
 using namespace heddle;
@@ -199,5 +200,5 @@ class HostileLogTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(HostileLogTest)
+HEDDLE_TEST(HostileLogTest)
 #include "hostile_log_test.moc"

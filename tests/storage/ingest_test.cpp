@@ -5,6 +5,7 @@
 
 #include "engine/telemetry/frame.h"
 #include "tests/storage/store_fixture.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::storage;
@@ -255,5 +256,5 @@ class IngestTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(IngestTest)
+HEDDLE_TEST(IngestTest)
 #include "ingest_test.moc"

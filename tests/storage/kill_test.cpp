@@ -8,6 +8,7 @@
 #include <random>
 
 #include "tests/storage/store_fixture.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::storage;
@@ -90,5 +91,5 @@ class KillTest : public QObject {
   std::mt19937 random_{static_cast<unsigned>(QDateTime::currentMSecsSinceEpoch())};
 };
 
-QTEST_GUILESS_MAIN(KillTest)
+HEDDLE_TEST(KillTest)
 #include "kill_test.moc"

@@ -10,6 +10,7 @@
 
 #include "tests/storage/faulty_disk.h"
 #include "tests/storage/store_fixture.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::storage;
@@ -160,5 +161,5 @@ class PowerTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(PowerTest)
+HEDDLE_TEST(PowerTest)
 #include "power_test.moc"

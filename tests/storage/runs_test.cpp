@@ -7,6 +7,7 @@
 #include "storage/clock.h"
 #include "storage/json.h"
 #include "tests/storage/store_fixture.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::storage;
@@ -330,5 +331,5 @@ class RunsTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(RunsTest)
+HEDDLE_TEST(RunsTest)
 #include "runs_test.moc"

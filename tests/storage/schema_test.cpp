@@ -18,6 +18,7 @@
 #include "storage/store.h"
 #include "storage/trust.h"
 #include "tests/storage/store_fixture.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::storage;
@@ -280,5 +281,5 @@ class SchemaTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(SchemaTest)
+HEDDLE_TEST(SchemaTest)
 #include "schema_test.moc"

@@ -5,6 +5,7 @@
 #include "storage/chunk.h"
 #include "storage/curve.h"
 #include "tests/storage/store_fixture.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::storage;
@@ -177,5 +178,5 @@ class SeriesTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(SeriesTest)
+HEDDLE_TEST(SeriesTest)
 #include "series_test.moc"

@@ -11,6 +11,7 @@
 #include "base/process.h"
 #include "engine/launch/run_files.h"
 #include "engine/telemetry/log_writer.h"
+#include "tests/support/test_class.h"
 #include "tests/workbench/run_fixture.h"
 #include "workbench/targets.h"
 #include "workbench/workbench.h"
@@ -427,5 +428,5 @@ class CommandsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(CommandsTest)
+HEDDLE_TEST(CommandsTest)
 #include "commands_test.moc"

@@ -8,6 +8,7 @@
 #include "engine/launch/run_files.h"
 #include "remote/connect.h"
 #include "tests/support/sshd.h"
+#include "tests/support/test_class.h"
 #include "tests/workbench/run_fixture.h"
 #include "workbench/continuation.h"
 #include "workbench/control.h"
@@ -224,5 +225,5 @@ class EngineRunsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(EngineRunsTest)
+HEDDLE_TEST(EngineRunsTest)
 #include "engine_runs_test.moc"

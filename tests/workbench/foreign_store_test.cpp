@@ -13,6 +13,7 @@
 #include "storage/trust.h"
 #include "storage/writer.h"
 #include "tests/support/results.h"
+#include "tests/support/test_class.h"
 #include "workbench/control.h"
 #include "workbench/paths.h"
 #include "workbench/place.h"
@@ -352,5 +353,5 @@ class ForeignStoreTest : public QObject {
   std::unique_ptr<QTemporaryDir> folder_;
 };
 
-QTEST_GUILESS_MAIN(ForeignStoreTest)
+HEDDLE_TEST(ForeignStoreTest)
 #include "foreign_store_test.moc"

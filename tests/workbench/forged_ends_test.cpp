@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/launch/run_files.h"
+#include "tests/support/test_class.h"
 #include "tests/workbench/run_fixture.h"
 #include "workbench/workbench.h"
 
@@ -151,5 +152,5 @@ class ForgedEndsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(ForgedEndsTest)
+HEDDLE_TEST(ForgedEndsTest)
 #include "forged_ends_test.moc"

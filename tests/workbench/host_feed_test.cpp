@@ -1,6 +1,7 @@
 // One host's records, read piece by piece: as much at a time as a slow link brings.
 #include "workbench/host_feed.h"
 
+#include "tests/support/test_class.h"
 #include "tests/workbench/run_fixture.h"
 
 using namespace heddle;
@@ -45,5 +46,5 @@ class HostFeedTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(HostFeedTest)
+HEDDLE_TEST(HostFeedTest)
 #include "host_feed_test.moc"

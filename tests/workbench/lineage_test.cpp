@@ -6,6 +6,7 @@
 
 #include "base/process.h"
 #include "engine/checkpoint/step_folders.h"
+#include "tests/support/test_class.h"
 #include "tests/workbench/run_fixture.h"
 #include "workbench/continuation.h"
 #include "workbench/control.h"
@@ -368,5 +369,5 @@ class LineageTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(LineageTest)
+HEDDLE_TEST(LineageTest)
 #include "lineage_test.moc"

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "engine/checkpoint/load_recipe.h"
+#include "tests/support/test_class.h"
 #include "workbench/inputs.h"
 
 using namespace heddle;
@@ -343,5 +344,5 @@ class PreflightTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(PreflightTest)
+HEDDLE_TEST(PreflightTest)
 #include "preflight_test.moc"

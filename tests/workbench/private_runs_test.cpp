@@ -10,6 +10,7 @@
 
 #include "remote/connect.h"
 #include "remote/private_root.h"
+#include "tests/support/test_class.h"
 #include "tests/workbench/run_fixture.h"
 #include "workbench/control.h"
 #include "workbench/workbench.h"
@@ -231,5 +232,5 @@ class PrivateRunsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(PrivateRunsTest)
+HEDDLE_TEST(PrivateRunsTest)
 #include "private_runs_test.moc"

@@ -7,6 +7,7 @@
 #include "remote/connect.h"
 #include "storage/clock.h"
 #include "tests/support/sshd.h"
+#include "tests/support/test_class.h"
 #include "tests/workbench/run_fixture.h"
 #include "workbench/control.h"
 #include "workbench/workbench.h"
@@ -319,5 +320,5 @@ class RemoteRunsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(RemoteRunsTest)
+HEDDLE_TEST(RemoteRunsTest)
 #include "remote_runs_test.moc"

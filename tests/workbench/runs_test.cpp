@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "engine/launch/run_files.h"
+#include "tests/support/test_class.h"
 #include "tests/workbench/run_fixture.h"
 #include "workbench/control.h"
 #include "workbench/import.h"
@@ -478,5 +479,5 @@ class RunsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(RunsTest)
+HEDDLE_TEST(RunsTest)
 #include "runs_test.moc"

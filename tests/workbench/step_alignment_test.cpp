@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "tests/support/test_class.h"
 #include "workbench/alignment_json.h"
 
 using namespace heddle;
@@ -211,5 +212,5 @@ class StepAlignmentTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(StepAlignmentTest)
+HEDDLE_TEST(StepAlignmentTest)
 #include "step_alignment_test.moc"

@@ -7,6 +7,7 @@
 #include <QTest>
 #include <filesystem>
 
+#include "tests/support/test_class.h"
 #include "workbench/place.h"
 
 using namespace heddle;
@@ -75,5 +76,5 @@ class WeightsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(WeightsTest)
+HEDDLE_TEST(WeightsTest)
 #include "weights_test.moc"

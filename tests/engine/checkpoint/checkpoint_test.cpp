@@ -12,6 +12,7 @@
 #include "engine/checkpoint/weights.h"
 #include "tests/engine/checkpoint/files.h"
 #include "tests/engine/checkpoint/small_checkpoint.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 namespace fs = std::filesystem;
@@ -350,5 +351,5 @@ class CheckpointTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(CheckpointTest)
+HEDDLE_TEST(CheckpointTest)
 #include "checkpoint_test.moc"

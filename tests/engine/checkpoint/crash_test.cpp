@@ -10,6 +10,7 @@
 
 #include "engine/checkpoint/file_calls.h"
 #include "tests/engine/checkpoint/small_checkpoint.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -118,5 +119,5 @@ class CrashTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(CrashTest)
+HEDDLE_TEST(CrashTest)
 #include "crash_test.moc"

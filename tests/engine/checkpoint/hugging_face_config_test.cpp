@@ -1,5 +1,6 @@
 // config.json of Hugging Face's Llama folders, read and written: shapes, RoPE, what is refused.
 #include "tests/engine/checkpoint/hugging_face_folder.h"
+#include "tests/support/test_class.h"
 
 class HuggingFaceConfigTest : public QObject, private HuggingFaceFolder {
   Q_OBJECT
@@ -313,5 +314,5 @@ class HuggingFaceConfigTest : public QObject, private HuggingFaceFolder {
   }
 };
 
-QTEST_APPLESS_MAIN(HuggingFaceConfigTest)
+HEDDLE_TEST(HuggingFaceConfigTest)
 #include "hugging_face_config_test.moc"

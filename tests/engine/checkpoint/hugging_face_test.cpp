@@ -1,6 +1,7 @@
 // The weights of Hugging Face's Llama folders: the reference checkpoints read and written, and
 // folders with faults.
 #include "tests/engine/checkpoint/hugging_face_folder.h"
+#include "tests/support/test_class.h"
 
 class HuggingFaceTest : public QObject, private HuggingFaceFolder {
   Q_OBJECT
@@ -371,5 +372,5 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
   }
 };
 
-QTEST_APPLESS_MAIN(HuggingFaceTest)
+HEDDLE_TEST(HuggingFaceTest)
 #include "hugging_face_test.moc"

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <set>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle;
 
 namespace {
@@ -200,5 +202,5 @@ class LoadRecipeTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(LoadRecipeTest)
+HEDDLE_TEST(LoadRecipeTest)
 #include "load_recipe_test.moc"

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <limits>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle::checkpoint;
 
 namespace {
@@ -73,5 +75,5 @@ class NumbersTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(NumbersTest)
+HEDDLE_TEST(NumbersTest)
 #include "numbers_test.moc"

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "tests/engine/checkpoint/files.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::checkpoint;
 
@@ -257,5 +258,5 @@ class SafetensorsTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(SafetensorsTest)
+HEDDLE_TEST(SafetensorsTest)
 #include "safetensors_test.moc"

@@ -5,6 +5,7 @@
 #include <QTest>
 
 #include "engine_process.h"
+#include "tests/support/test_class.h"
 
 namespace {
 
@@ -171,5 +172,5 @@ batches = 1
   }
 };
 
-QTEST_GUILESS_MAIN(LinesTest)
+HEDDLE_TEST(LinesTest)
 #include "lines_test.moc"

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "tests/engine/train/engine_process.h"
+#include "tests/support/test_class.h"
 
 namespace {
 
@@ -513,5 +514,5 @@ class PlanCommandTest : public QObject {
   QTemporaryDir cache_;
 };
 
-QTEST_GUILESS_MAIN(PlanCommandTest)
+HEDDLE_TEST(PlanCommandTest)
 #include "plan_command_test.moc"

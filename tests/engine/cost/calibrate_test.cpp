@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "tests/engine/train/engine_process.h"
+#include "tests/support/test_class.h"
 
 namespace {
 
@@ -154,5 +155,5 @@ class CalibrateTest : public QObject {
   QTemporaryDir cache_;
 };
 
-QTEST_GUILESS_MAIN(CalibrateTest)
+HEDDLE_TEST(CalibrateTest)
 #include "calibrate_test.moc"

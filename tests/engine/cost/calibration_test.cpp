@@ -7,6 +7,7 @@
 
 #include "engine/cost/cpu_use.h"
 #include "engine/cost/rates.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -265,5 +266,5 @@ class CalibrationTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(CalibrationTest)
+HEDDLE_TEST(CalibrationTest)
 #include "calibration_test.moc"

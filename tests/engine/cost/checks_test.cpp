@@ -12,6 +12,8 @@
 #include <limits>
 #include <random>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle;
 
 namespace {
@@ -196,5 +198,5 @@ class ChecksTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(ChecksTest)
+HEDDLE_TEST(ChecksTest)
 #include "checks_test.moc"

@@ -8,6 +8,7 @@
 #include "engine/cost/auto_buckets.h"
 #include "engine/cost/choose_plan.h"
 #include "engine/graph/text.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -326,5 +327,5 @@ class CostTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(CostTest)
+HEDDLE_TEST(CostTest)
 #include "cost_test.moc"

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/cost/device_rates.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using cost::GpuCalibration;
@@ -147,5 +148,5 @@ class GpuCalibrationTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(GpuCalibrationTest)
+HEDDLE_TEST(GpuCalibrationTest)
 #include "gpu_calibration_test.moc"

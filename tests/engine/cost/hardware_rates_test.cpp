@@ -9,6 +9,7 @@
 #include "engine/hardware/catalogue.h"
 #include "engine/recipe/parse.h"
 #include "engine/step/capture.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using cost::Collective;
@@ -310,5 +311,5 @@ class HardwareRatesTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(HardwareRatesTest)
+HEDDLE_TEST(HardwareRatesTest)
 #include "hardware_rates_test.moc"

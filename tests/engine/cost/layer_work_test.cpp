@@ -8,6 +8,7 @@
 #include "engine/predict/planner.h"
 #include "engine/predict/rates_here.h"
 #include "engine/recipe/parse.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -100,5 +101,5 @@ class LayerWorkTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(LayerWorkTest)
+HEDDLE_TEST(LayerWorkTest)
 #include "layer_work_test.moc"

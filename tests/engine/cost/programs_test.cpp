@@ -9,6 +9,7 @@
 #include "engine/predict/predict.h"
 #include "engine/recipe/modules.h"
 #include "engine/recipe/parse.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using plan::Category;
@@ -178,5 +179,5 @@ class ProgramsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(ProgramsTest)
+HEDDLE_TEST(ProgramsTest)
 #include "programs_test.moc"

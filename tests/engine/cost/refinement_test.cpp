@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/cost/weighted_median.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -109,5 +110,5 @@ class RefinementTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(RefinementTest)
+HEDDLE_TEST(RefinementTest)
 #include "refinement_test.moc"

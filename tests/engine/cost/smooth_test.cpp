@@ -3,6 +3,8 @@
 
 #include <QTest>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle::cost;
 
 class SmoothTest : public QObject {
@@ -62,5 +64,5 @@ class SmoothTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(SmoothTest)
+HEDDLE_TEST(SmoothTest)
 #include "smooth_test.moc"

@@ -5,6 +5,7 @@
 #include "engine/cuda/attention_choice.h"
 #include "engine/kernels/documents.h"
 #include "engine/kernels/list_blocks.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -117,5 +118,5 @@ class ChoicesTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(ChoicesTest)
+HEDDLE_TEST(ChoicesTest)
 #include "choices_test.moc"

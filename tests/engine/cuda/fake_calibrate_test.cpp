@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "fake_gpus.h"
+#include "tests/support/test_class.h"
 
 namespace {
 
@@ -154,5 +155,5 @@ class FakeCalibrateTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(FakeCalibrateTest)
+HEDDLE_TEST(FakeCalibrateTest)
 #include "fake_calibrate_test.moc"

@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include "fake_gpus.h"
+#include "tests/support/test_class.h"
 
 class FakeCheckTest : public QObject {
   Q_OBJECT
@@ -105,5 +106,5 @@ class FakeCheckTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(FakeCheckTest)
+HEDDLE_TEST(FakeCheckTest)
 #include "fake_check_test.moc"

@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "fake_gpus.h"
+#include "tests/support/test_class.h"
 
 class FakeFaultsTest : public QObject {
   Q_OBJECT
@@ -156,5 +157,5 @@ checkpoint = 2
   }
 };
 
-QTEST_GUILESS_MAIN(FakeFaultsTest)
+HEDDLE_TEST(FakeFaultsTest)
 #include "fake_faults_test.moc"

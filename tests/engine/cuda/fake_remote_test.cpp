@@ -3,6 +3,7 @@
 #include "fake_gpus.h"
 #include "remote/bundle.h"
 #include "tests/support/sshd.h"
+#include "tests/support/test_class.h"
 #include "tests/workbench/run_fixture.h"
 #include "workbench/workbench.h"
 
@@ -60,5 +61,5 @@ class FakeRemoteTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(FakeRemoteTest)
+HEDDLE_TEST(FakeRemoteTest)
 #include "fake_remote_test.moc"

@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "fake_gpus.h"
+#include "tests/support/test_class.h"
 
 class FakeRunTest : public QObject {
   Q_OBJECT
@@ -287,5 +288,5 @@ profile_every = 3
   }
 };
 
-QTEST_GUILESS_MAIN(FakeRunTest)
+HEDDLE_TEST(FakeRunTest)
 #include "fake_run_test.moc"

@@ -13,6 +13,7 @@
 #include "engine/data/text_loader.h"
 #include "engine/data/tokenizer.h"
 #include "engine/recipe/parse.h"
+#include "tests/support/test_class.h"
 
 namespace recipe = heddle::recipe;
 using namespace heddle::data;
@@ -276,5 +277,5 @@ class DescriptionTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(DescriptionTest)
+HEDDLE_TEST(DescriptionTest)
 #include "description_test.moc"

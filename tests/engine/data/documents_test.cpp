@@ -13,6 +13,7 @@
 #include "engine/data/text_encoding.h"
 #include "tests/engine/data/documents_in.h"
 #include "tests/support/results.h"
+#include "tests/support/test_class.h"
 
 namespace fs = std::filesystem;
 using heddle::data::ChunkReader;
@@ -426,5 +427,5 @@ class DocumentsTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(DocumentsTest)
+HEDDLE_TEST(DocumentsTest)
 #include "documents_test.moc"

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "tests/support/test_class.h"
+
 using heddle::data::Mixture;
 
 class MixtureTest : public QObject {
@@ -59,5 +61,5 @@ class MixtureTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(MixtureTest)
+HEDDLE_TEST(MixtureTest)
 #include "mixture_test.moc"

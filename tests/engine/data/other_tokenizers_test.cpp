@@ -7,6 +7,7 @@
 
 #include "engine/data/export_tokenizer.h"
 #include "engine/data/tokenizer.h"
+#include "tests/support/test_class.h"
 
 using heddle::data::Tokenizer;
 using nlohmann::json;
@@ -176,5 +177,5 @@ class OtherTokenizersTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(OtherTokenizersTest)
+HEDDLE_TEST(OtherTokenizersTest)
 #include "other_tokenizers_test.moc"

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/read_json.h"
+#include "tests/support/test_class.h"
 
 using heddle::data::plain_member;
 
@@ -116,5 +117,5 @@ class PlainJsonTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(PlainJsonTest)
+HEDDLE_TEST(PlainJsonTest)
 #include "plain_json_test.moc"

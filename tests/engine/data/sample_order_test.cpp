@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/data/shuffle.h"
+#include "tests/support/test_class.h"
 
 using heddle::data::SampleOrder;
 
@@ -81,5 +82,5 @@ class SampleOrderTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(SampleOrderTest)
+HEDDLE_TEST(SampleOrderTest)
 #include "sample_order_test.moc"

@@ -8,6 +8,8 @@
 #include <set>
 #include <vector>
 
+#include "tests/support/test_class.h"
+
 using heddle::data::shuffled;
 
 namespace {
@@ -63,5 +65,5 @@ class ShuffleTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(ShuffleTest)
+HEDDLE_TEST(ShuffleTest)
 #include "shuffle_test.moc"

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "engine/data/store_builder.h"
+#include "tests/support/test_class.h"
 
 namespace fs = std::filesystem;
 using namespace heddle::data;
@@ -105,5 +106,5 @@ class StoreListTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(StoreListTest)
+HEDDLE_TEST(StoreListTest)
 #include "store_list_test.moc"

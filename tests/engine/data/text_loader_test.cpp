@@ -11,6 +11,7 @@
 #include "engine/checkpoint/safetensors.h"
 #include "engine/data/corpus.h"
 #include "engine/data/tokenizer.h"
+#include "tests/support/test_class.h"
 
 namespace recipe = heddle::recipe;
 namespace fs = std::filesystem;
@@ -409,5 +410,5 @@ class TextLoaderTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TextLoaderTest)
+HEDDLE_TEST(TextLoaderTest)
 #include "text_loader_test.moc"

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <numeric>
 
+#include "tests/support/test_class.h"
+
 using heddle::data::open_token_file;
 using Ids = std::vector<int64_t>;
 
@@ -231,5 +233,5 @@ class TokenFilesTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TokenFilesTest)
+HEDDLE_TEST(TokenFilesTest)
 #include "token_files_test.moc"

@@ -21,6 +21,7 @@
 #include "engine/data/store_builder.h"
 #include "engine/data/tokenizer.h"
 #include "tests/support/peak_memory.h"
+#include "tests/support/test_class.h"
 
 namespace recipe = heddle::recipe;
 namespace fs = std::filesystem;
@@ -448,5 +449,5 @@ class TokenStoreTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TokenStoreTest)
+HEDDLE_TEST(TokenStoreTest)
 #include "token_store_test.moc"

@@ -9,6 +9,8 @@
 #include <QtTest>
 #include <random>
 
+#include "tests/support/test_class.h"
+
 namespace {
 
 const QString kSource = HEDDLE_SOURCE_DIR;
@@ -89,5 +91,5 @@ class TokenizeKillTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TokenizeKillTest)
+HEDDLE_TEST(TokenizeKillTest)
 #include "tokenize_kill_test.moc"

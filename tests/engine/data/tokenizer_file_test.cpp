@@ -7,6 +7,7 @@
 
 #include "engine/data/byte_level.h"
 #include "engine/data/tokenizer.h"
+#include "tests/support/test_class.h"
 
 using heddle::data::Tokenizer;
 using nlohmann::json;
@@ -481,5 +482,5 @@ class TokenizerFileTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TokenizerFileTest)
+HEDDLE_TEST(TokenizerFileTest)
 #include "tokenizer_file_test.moc"

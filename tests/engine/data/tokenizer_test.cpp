@@ -8,6 +8,8 @@
 #include <random>
 #include <sstream>
 
+#include "tests/support/test_class.h"
+
 using heddle::data::Tokenizer;
 using Ids = std::vector<int32_t>;
 
@@ -194,5 +196,5 @@ class TokenizerTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TokenizerTest)
+HEDDLE_TEST(TokenizerTest)
 #include "tokenizer_test.moc"

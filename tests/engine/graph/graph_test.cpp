@@ -7,6 +7,7 @@
 #include "engine/graph/operators.h"
 #include "engine/graph/text.h"
 #include "engine/kernels/operators.h"
+#include "tests/support/test_class.h"
 #include "toy.h"
 
 using namespace heddle::graph;
@@ -159,5 +160,5 @@ class GraphTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(GraphTest)
+HEDDLE_TEST(GraphTest)
 #include "graph_test.moc"

@@ -7,6 +7,7 @@
 #include "engine/predict/planner.h"
 #include "engine/recipe/parse.h"
 #include "engine/step/capture.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -107,5 +108,5 @@ class LlamaTextTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(LlamaTextTest)
+HEDDLE_TEST(LlamaTextTest)
 #include "llama_text_test.moc"

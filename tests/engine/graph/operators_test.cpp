@@ -8,6 +8,7 @@
 #include <QTest>
 
 #include "engine/graph/error_text.h"
+#include "tests/support/test_class.h"
 #include "toy.h"
 
 using namespace heddle::graph;
@@ -129,5 +130,5 @@ class OperatorsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(OperatorsTest)
+HEDDLE_TEST(OperatorsTest)
 #include "operators_test.moc"

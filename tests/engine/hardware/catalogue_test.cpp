@@ -8,6 +8,7 @@
 
 #include "engine/hardware/fields.h"
 #include "engine/hardware/nodes_in_use.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -401,5 +402,5 @@ link_gb_per_s = { value = 5, from = "data-sheet", source = "s" }
   }
 };
 
-QTEST_GUILESS_MAIN(CatalogueTest)
+HEDDLE_TEST(CatalogueTest)
 #include "catalogue_test.moc"

@@ -13,6 +13,7 @@
 #include "engine/recipe/parse.h"
 #include "engine/runtime/placement.h"
 #include "engine/step/capture.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::kernels;
@@ -305,5 +306,5 @@ class AttentionMemoryTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(AttentionMemoryTest)
+HEDDLE_TEST(AttentionMemoryTest)
 #include "attention_memory_test.moc"

@@ -10,6 +10,7 @@
 
 #include "engine/kernels/operators.h"
 #include "engine/parallel/context_parallel.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::kernels;
@@ -450,5 +451,5 @@ class AttentionPiecesTest : public QObject {
   std::map<at::ScalarType, double> furthest_;
 };
 
-QTEST_GUILESS_MAIN(AttentionPiecesTest)
+HEDDLE_TEST(AttentionPiecesTest)
 #include "attention_pieces_test.moc"

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "tests/engine/kernels/ptx.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::test;
 
@@ -170,5 +171,5 @@ $L__BB0_1:
   }
 };
 
-QTEST_GUILESS_MAIN(CompiledKernelsTest)
+HEDDLE_TEST(CompiledKernelsTest)
 #include "compiled_kernels_test.moc"

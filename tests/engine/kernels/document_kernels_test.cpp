@@ -4,6 +4,7 @@
 
 #include "engine/kernels/documents.h"
 #include "tests/engine/kernels/host/check.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::emulator;
 namespace cuda = heddle::kernels::cuda;
@@ -321,5 +322,5 @@ class DocumentKernelsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(DocumentKernelsTest)
+HEDDLE_TEST(DocumentKernelsTest)
 #include "document_kernels_test.moc"

@@ -3,6 +3,7 @@
 
 #include "engine/cuda/count.h"
 #include "tests/engine/kernels/host/check.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::emulator;
 namespace cuda = heddle::kernels::cuda;
@@ -150,5 +151,5 @@ class ElementwiseKernelsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(ElementwiseKernelsTest)
+HEDDLE_TEST(ElementwiseKernelsTest)
 #include "elementwise_kernels_test.moc"

@@ -6,6 +6,7 @@
 
 #include "engine/kernels/device.cuh"
 #include "tests/engine/kernels/host/check.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::emulator;
 namespace cuda = heddle::kernels::cuda;
@@ -129,5 +130,5 @@ class EmulatorTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(EmulatorTest)
+HEDDLE_TEST(EmulatorTest)
 #include "emulator_test.moc"

@@ -3,6 +3,7 @@
 #include <QTest>
 
 #include "tests/engine/kernels/host/check.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::emulator;
 namespace cuda = heddle::kernels::cuda;
@@ -170,5 +171,5 @@ class Float8KernelsTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(Float8KernelsTest)
+HEDDLE_TEST(Float8KernelsTest)
 #include "float8_kernels_test.moc"

@@ -5,6 +5,7 @@
 
 #include "engine/kernels/operators.h"
 #include "tests/support/float8_fixture.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using at::Tensor;
@@ -183,5 +184,5 @@ class Float8Test : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(Float8Test)
+HEDDLE_TEST(Float8Test)
 #include "float8_test.moc"

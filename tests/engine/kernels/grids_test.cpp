@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "tests/engine/kernels/host/check.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::emulator;
 namespace cuda = heddle::kernels::cuda;
@@ -103,5 +104,5 @@ class GridsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(GridsTest)
+HEDDLE_TEST(GridsTest)
 #include "grids_test.moc"

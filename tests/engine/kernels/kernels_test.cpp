@@ -12,6 +12,7 @@
 #include "engine/kernels/composite.h"
 #include "engine/kernels/joined.h"
 #include "engine/kernels/sight_numbers.h"
+#include "tests/support/test_class.h"
 
 namespace {
 
@@ -535,5 +536,5 @@ class KernelsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(KernelsTest)
+HEDDLE_TEST(KernelsTest)
 #include "kernels_test.moc"

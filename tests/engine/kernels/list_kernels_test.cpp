@@ -3,6 +3,7 @@
 #include <QTest>
 
 #include "tests/engine/kernels/host/check.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::emulator;
 namespace cuda = heddle::kernels::cuda;
@@ -241,5 +242,5 @@ class ListKernelsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(ListKernelsTest)
+HEDDLE_TEST(ListKernelsTest)
 #include "list_kernels_test.moc"

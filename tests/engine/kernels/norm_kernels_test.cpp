@@ -2,6 +2,7 @@
 #include <QTest>
 
 #include "tests/engine/kernels/host/check.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::emulator;
 namespace cuda = heddle::kernels::cuda;
@@ -170,5 +171,5 @@ class NormKernelsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(NormKernelsTest)
+HEDDLE_TEST(NormKernelsTest)
 #include "norm_kernels_test.moc"

@@ -3,6 +3,7 @@
 #include <QTest>
 
 #include "tests/engine/kernels/host/check.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::emulator;
 namespace cuda = heddle::kernels::cuda;
@@ -236,5 +237,5 @@ class SoftmaxKernelsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(SoftmaxKernelsTest)
+HEDDLE_TEST(SoftmaxKernelsTest)
 #include "softmax_kernels_test.moc"

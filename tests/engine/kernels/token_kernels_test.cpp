@@ -3,6 +3,7 @@
 #include <QTest>
 
 #include "tests/engine/kernels/host/check.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::emulator;
 namespace cuda = heddle::kernels::cuda;
@@ -206,5 +207,5 @@ class TokenKernelsTest : public QObject {
   void merge_in_bf16() { check_merge<Bf16>(); }
 };
 
-QTEST_GUILESS_MAIN(TokenKernelsTest)
+HEDDLE_TEST(TokenKernelsTest)
 #include "token_kernels_test.moc"

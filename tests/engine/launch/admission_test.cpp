@@ -10,6 +10,7 @@
 
 #include "../train/engine_process.h"
 #include "engine/launch/run_files.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::launch;
@@ -220,5 +221,5 @@ class AdmissionTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(AdmissionTest)
+HEDDLE_TEST(AdmissionTest)
 #include "admission_test.moc"

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/process.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::launch;
 
@@ -82,5 +83,5 @@ class ChooseDeviceTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(ChooseDeviceTest)
+HEDDLE_TEST(ChooseDeviceTest)
 #include "choose_device_test.moc"

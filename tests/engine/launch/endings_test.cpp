@@ -18,6 +18,7 @@
 #include "engine/launch/run_files.h"
 #include "engine/launch/run_ranks.h"
 #include "tests/engine/launch/shell_rank.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::launch;
@@ -314,5 +315,5 @@ class EndingsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(EndingsTest)
+HEDDLE_TEST(EndingsTest)
 #include "endings_test.moc"

@@ -22,6 +22,7 @@
 #include "engine/launch/spawn.h"
 #include "engine/telemetry/log_reader.h"
 #include "tests/engine/launch/shell_rank.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::launch;
@@ -563,5 +564,5 @@ class LaunchTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(LaunchTest)
+HEDDLE_TEST(LaunchTest)
 #include "launch_test.moc"

@@ -8,6 +8,7 @@
 #include "engine/launch/run_logs.h"
 #include "engine/launch/teller.h"
 #include "engine/telemetry/log_writer.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::launch;
@@ -160,5 +161,5 @@ class TellingTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TellingTest)
+HEDDLE_TEST(TellingTest)
 #include "telling_test.moc"

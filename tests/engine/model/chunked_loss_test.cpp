@@ -10,6 +10,7 @@
 #include "engine/graph/recorder.h"
 #include "engine/graph/trace_kernels.h"
 #include "engine/kernels/operators.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using at::Tensor;
@@ -84,5 +85,5 @@ class ChunkedLossTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(ChunkedLossTest)
+HEDDLE_TEST(ChunkedLossTest)
 #include "chunked_loss_test.moc"

@@ -9,6 +9,7 @@
 #include "engine/kernels/operators.h"
 #include "engine/model/linear.h"
 #include "tests/support/float8_fixture.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using at::Tensor;
@@ -127,5 +128,5 @@ class Float8LinearTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(Float8LinearTest)
+HEDDLE_TEST(Float8LinearTest)
 #include "float8_linear_test.moc"

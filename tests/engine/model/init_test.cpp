@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle::model;
 
 namespace {
@@ -65,5 +67,5 @@ class InitTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(InitTest)
+HEDDLE_TEST(InitTest)
 #include "init_test.moc"

@@ -6,6 +6,8 @@
 
 #include <QTest>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle;
 using at::Tensor;
 using model::JoinedLinear;
@@ -112,5 +114,5 @@ class JoinedLinearTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(JoinedLinearTest)
+HEDDLE_TEST(JoinedLinearTest)
 #include "joined_linear_test.moc"

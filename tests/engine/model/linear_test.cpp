@@ -9,6 +9,7 @@
 
 #include "engine/graph/recorder.h"
 #include "engine/graph/trace_kernels.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using at::Tensor;
@@ -75,5 +76,5 @@ class LinearTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(LinearTest)
+HEDDLE_TEST(LinearTest)
 #include "linear_test.moc"

@@ -14,6 +14,7 @@
 
 #include "engine/checkpoint/hugging_face.h"
 #include "engine/model/rope_table.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using at::Tensor;
@@ -107,5 +108,5 @@ class LlamaTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(LlamaTest)
+HEDDLE_TEST(LlamaTest)
 #include "llama_test.moc"

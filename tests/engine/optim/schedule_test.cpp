@@ -4,6 +4,8 @@
 #include <QTest>
 #include <cmath>
 
+#include "tests/support/test_class.h"
+
 using heddle::optim::lr_factor;
 using heddle::recipe::Decay;
 using heddle::recipe::Schedule;
@@ -72,5 +74,5 @@ class ScheduleTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(ScheduleTest)
+HEDDLE_TEST(ScheduleTest)
 #include "schedule_test.moc"

@@ -14,6 +14,7 @@
 #include "engine/data/store_builder.h"
 #include "tests/engine/data/documents_in.h"
 #include "tests/support/peak_memory.h"
+#include "tests/support/test_class.h"
 
 namespace fs = std::filesystem;
 using heddle::Result;
@@ -336,5 +337,5 @@ class ParquetTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(ParquetTest)
+HEDDLE_TEST(ParquetTest)
 #include "parquet_test.moc"

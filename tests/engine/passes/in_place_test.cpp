@@ -3,6 +3,7 @@
 
 #include "engine/graph/text.h"
 #include "engine/passes/memory.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -83,5 +84,5 @@ class InPlaceTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(InPlaceTest)
+HEDDLE_TEST(InPlaceTest)
 #include "in_place_test.moc"

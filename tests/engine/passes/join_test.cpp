@@ -5,6 +5,7 @@
 #include "engine/graph/text.h"
 #include "engine/passes/memory.h"
 #include "engine/passes/verify.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using passes::MemoryPlan;
@@ -140,5 +141,5 @@ class JoinTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(JoinTest)
+HEDDLE_TEST(JoinTest)
 #include "join_test.moc"

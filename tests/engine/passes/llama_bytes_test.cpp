@@ -12,6 +12,7 @@
 #include "engine/recipe/modules.h"
 #include "engine/recipe/parse.h"
 #include "engine/step/capture.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using Bytes = std::map<std::string, double>;  // by kind: received by this rank in a step
@@ -194,5 +195,5 @@ class LlamaBytesTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(LlamaBytesTest)
+HEDDLE_TEST(LlamaBytesTest)
 #include "llama_bytes_test.moc"

@@ -12,6 +12,7 @@
 #include "engine/predict/rates_here.h"
 #include "engine/recipe/parse.h"
 #include "engine/step/capture.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using graph::Node;
@@ -435,5 +436,5 @@ class LlamaPlanTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(LlamaPlanTest)
+HEDDLE_TEST(LlamaPlanTest)
 #include "llama_plan_test.moc"

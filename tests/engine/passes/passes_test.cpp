@@ -5,6 +5,7 @@
 #include "../graph/toy.h"
 #include "engine/graph/text.h"
 #include "engine/passes/pipeline.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -75,5 +76,5 @@ class PassesTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(PassesTest)
+HEDDLE_TEST(PassesTest)
 #include "passes_test.moc"

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/passes/schedule.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::passes;
 
@@ -160,5 +161,5 @@ class ScheduleTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(ScheduleTest)
+HEDDLE_TEST(ScheduleTest)
 #include "pipeline_schedule_test.moc"

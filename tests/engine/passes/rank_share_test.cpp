@@ -11,6 +11,7 @@
 #include "engine/recipe/layout.h"
 #include "engine/recipe/parse.h"
 #include "engine/step/capture.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -201,5 +202,5 @@ class RankShareTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(RankShareTest)
+HEDDLE_TEST(RankShareTest)
 #include "rank_share_test.moc"

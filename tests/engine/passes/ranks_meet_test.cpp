@@ -9,6 +9,7 @@
 #include "engine/recipe/layout.h"
 #include "engine/step/capture.h"
 #include "tests/support/small_recipe.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -90,5 +91,5 @@ class RanksMeetTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(RanksMeetTest)
+HEDDLE_TEST(RanksMeetTest)
 #include "ranks_meet_test.moc"

@@ -9,6 +9,7 @@
 #include "engine/graph/text.h"
 #include "engine/passes/pipeline.h"
 #include "engine/passes/verify.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -106,5 +107,5 @@ class RulesTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(RulesTest)
+HEDDLE_TEST(RulesTest)
 #include "rules_test.moc"

@@ -7,6 +7,7 @@
 
 #include "../graph/toy.h"
 #include "engine/passes/pipeline.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using graph::Node;
@@ -269,5 +270,5 @@ class VerifyTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(VerifyTest)
+HEDDLE_TEST(VerifyTest)
 #include "verify_test.moc"

@@ -4,6 +4,8 @@
 #include <QtTest>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle::plan;
 
 namespace {
@@ -138,5 +140,5 @@ class DocumentTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(DocumentTest)
+HEDDLE_TEST(DocumentTest)
 #include "document_test.moc"

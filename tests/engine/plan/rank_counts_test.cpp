@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_text.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -83,5 +84,5 @@ class RankCountsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(RankCountsTest)
+HEDDLE_TEST(RankCountsTest)
 #include "rank_counts_test.moc"

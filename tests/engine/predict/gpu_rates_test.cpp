@@ -8,6 +8,7 @@
 
 #include "base/host_name.h"
 #include "engine/cost/gpu_calibration.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -92,5 +93,5 @@ class GpuRatesTest : public QObject {
   QTemporaryDir folder_;
 };
 
-QTEST_GUILESS_MAIN(GpuRatesTest)
+HEDDLE_TEST(GpuRatesTest)
 #include "gpu_rates_test.moc"

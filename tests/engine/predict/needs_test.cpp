@@ -7,6 +7,7 @@
 #include "engine/predict/planner.h"
 #include "engine/predict/rates_here.h"
 #include "engine/recipe/parse.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -98,5 +99,5 @@ class NeedsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(NeedsTest)
+HEDDLE_TEST(NeedsTest)
 #include "needs_test.moc"

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "engine/checkpoint/load_recipe.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -193,5 +194,5 @@ class PredictTest : public QObject {
   QTemporaryDir cache_;
 };
 
-QTEST_GUILESS_MAIN(PredictTest)
+HEDDLE_TEST(PredictTest)
 #include "predict_test.moc"

@@ -7,6 +7,7 @@
 #include "engine/cost/checks.h"
 #include "engine/cost/rates.h"
 #include "engine_process.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -170,5 +171,5 @@ class RefinedTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(RefinedTest)
+HEDDLE_TEST(RefinedTest)
 #include "refined_test.moc"

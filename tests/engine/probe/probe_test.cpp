@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "engine/probe/report.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::probe;
@@ -176,5 +177,5 @@ esac
   }
 };
 
-QTEST_GUILESS_MAIN(ProbeTest)
+HEDDLE_TEST(ProbeTest)
 #include "probe_test.moc"

@@ -9,6 +9,7 @@
 #include "engine/hardware/catalogue.h"
 #include "engine/published/accuracy.h"
 #include "engine/recipe/parse.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -161,5 +162,5 @@ class NearestTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(NearestTest)
+HEDDLE_TEST(NearestTest)
 #include "nearest_test.moc"

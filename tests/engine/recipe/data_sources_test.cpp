@@ -4,6 +4,7 @@
 #include <QtTest>
 
 #include "engine/recipe/parse.h"
+#include "tests/support/test_class.h"
 
 namespace recipe = heddle::recipe;
 
@@ -52,5 +53,5 @@ class DataSourcesTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(DataSourcesTest)
+HEDDLE_TEST(DataSourcesTest)
 #include "data_sources_test.moc"

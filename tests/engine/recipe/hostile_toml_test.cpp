@@ -4,6 +4,7 @@
 
 #include "engine/hardware/catalogue.h"
 #include "engine/recipe/parse.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -83,5 +84,5 @@ class HostileTomlTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(HostileTomlTest)
+HEDDLE_TEST(HostileTomlTest)
 #include "hostile_toml_test.moc"

@@ -4,6 +4,7 @@
 #include <QTest>
 
 #include "engine/recipe/parse.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -47,5 +48,5 @@ class LossChunksTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(LossChunksTest)
+HEDDLE_TEST(LossChunksTest)
 #include "loss_chunks_test.moc"

@@ -5,6 +5,7 @@
 
 #include "engine/recipe/layout.h"
 #include "engine/recipe/parse.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::recipe;
 
@@ -121,5 +122,5 @@ class MeshTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(MeshTest)
+HEDDLE_TEST(MeshTest)
 #include "mesh_test.moc"

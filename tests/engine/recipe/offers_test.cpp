@@ -3,6 +3,8 @@
 
 #include <QTest>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle::recipe;
 
 class OffersTest : public QObject {
@@ -64,5 +66,5 @@ class OffersTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(OffersTest)
+HEDDLE_TEST(OffersTest)
 #include "offers_test.moc"

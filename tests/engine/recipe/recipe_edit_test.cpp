@@ -2,6 +2,7 @@
 #include <QTest>
 
 #include "engine/recipe/parse.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::recipe;
 
@@ -199,5 +200,5 @@ class RecipeEditTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(RecipeEditTest)
+HEDDLE_TEST(RecipeEditTest)
 #include "recipe_edit_test.moc"

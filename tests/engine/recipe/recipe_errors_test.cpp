@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "engine/recipe/parse.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::recipe;
 
@@ -102,5 +103,5 @@ class RecipeErrorsTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(RecipeErrorsTest)
+HEDDLE_TEST(RecipeErrorsTest)
 #include "recipe_errors_test.moc"

@@ -3,6 +3,7 @@
 
 #include "engine/recipe/modules.h"
 #include "engine/recipe/presets.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::recipe;
 
@@ -116,5 +117,5 @@ class RecipeModulesTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(RecipeModulesTest)
+HEDDLE_TEST(RecipeModulesTest)
 #include "recipe_modules_test.moc"

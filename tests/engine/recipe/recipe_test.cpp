@@ -8,6 +8,7 @@
 #include "engine/recipe/parse.h"
 #include "engine/recipe/presets.h"
 #include "engine/recipe/units.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::recipe;
 
@@ -249,5 +250,5 @@ class RecipeTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(RecipeTest)
+HEDDLE_TEST(RecipeTest)
 #include "recipe_test.moc"

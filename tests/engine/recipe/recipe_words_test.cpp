@@ -5,6 +5,7 @@
 
 #include "engine/recipe/parse.h"
 #include "reference.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::recipe;
 
@@ -54,5 +55,5 @@ class RecipeWordsTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(RecipeWordsTest)
+HEDDLE_TEST(RecipeWordsTest)
 #include "recipe_words_test.moc"

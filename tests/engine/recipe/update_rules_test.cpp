@@ -4,6 +4,7 @@
 #include <QTest>
 
 #include "engine/recipe/parse.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::recipe;
 
@@ -76,5 +77,5 @@ class UpdateRulesTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(UpdateRulesTest)
+HEDDLE_TEST(UpdateRulesTest)
 #include "update_rules_test.moc"

@@ -15,6 +15,7 @@
 #include "engine/runtime/process_groups.h"
 #include "engine/runtime/replay_policy.h"
 #include "engine/transport/timed_work.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::runtime;
 
@@ -168,5 +169,5 @@ class DeviceTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(DeviceTest)
+HEDDLE_TEST(DeviceTest)
 #include "device_test.moc"

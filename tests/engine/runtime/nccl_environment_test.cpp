@@ -4,6 +4,7 @@
 #include <QTest>
 
 #include "engine/recipe/parse.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using Variables = std::map<std::string, std::string>;
@@ -70,5 +71,5 @@ class NcclEnvironmentTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(NcclEnvironmentTest)
+HEDDLE_TEST(NcclEnvironmentTest)
 #include "nccl_environment_test.moc"

@@ -12,6 +12,8 @@
 #include <mutex>
 #include <thread>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle::runtime;
 
 namespace {
@@ -102,5 +104,5 @@ class NumaTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(NumaTest)
+HEDDLE_TEST(NumaTest)
 #include "numa_test.moc"

@@ -13,6 +13,7 @@
 #include "engine/predict/rates_here.h"
 #include "engine/step/capture.h"
 #include "tests/support/small_recipe.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using runtime::Call;
@@ -285,5 +286,5 @@ class RacesTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(RacesTest)
+HEDDLE_TEST(RacesTest)
 #include "races_test.moc"

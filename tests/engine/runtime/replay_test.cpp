@@ -6,6 +6,8 @@
 #include <array>
 #include <memory>
 
+#include "tests/support/test_class.h"
+
 class ReplayTest : public QObject {
   Q_OBJECT
 
@@ -65,5 +67,5 @@ class ReplayTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(ReplayTest)
+HEDDLE_TEST(ReplayTest)
 #include "replay_test.moc"

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "tests/engine/train/engine_process.h"
+#include "tests/support/test_class.h"
 
 namespace {
 
@@ -96,5 +97,5 @@ enabled = false
   }
 };
 
-QTEST_GUILESS_MAIN(FrontTest)
+HEDDLE_TEST(FrontTest)
 #include "front_test.moc"

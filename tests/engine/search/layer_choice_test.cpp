@@ -5,6 +5,8 @@
 #include <limits>
 #include <random>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle::search;
 
 namespace {
@@ -92,5 +94,5 @@ class LayerChoiceTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(LayerChoiceTest)
+HEDDLE_TEST(LayerChoiceTest)
 #include "layer_choice_test.moc"

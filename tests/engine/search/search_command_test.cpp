@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include "tests/engine/train/engine_process.h"
+#include "tests/support/test_class.h"
 
 namespace {
 
@@ -223,5 +224,5 @@ class SearchCommandTest : public QObject {
   QTemporaryDir cache_;
 };
 
-QTEST_GUILESS_MAIN(SearchCommandTest)
+HEDDLE_TEST(SearchCommandTest)
 #include "search_command_test.moc"

@@ -8,6 +8,7 @@
 #include "engine/predict/machine.h"
 #include "engine/predict/predict.h"
 #include "engine/search/searching.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -380,5 +381,5 @@ class SearchTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(SearchTest)
+HEDDLE_TEST(SearchTest)
 #include "search_test.moc"

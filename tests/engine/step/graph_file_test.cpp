@@ -7,6 +7,7 @@
 
 #include "engine/passes/pipeline.h"
 #include "engine_process.h"
+#include "tests/support/test_class.h"
 
 class GraphFileTest : public QObject {
   Q_OBJECT
@@ -194,5 +195,5 @@ mode = "full"
   }
 };
 
-QTEST_GUILESS_MAIN(GraphFileTest)
+HEDDLE_TEST(GraphFileTest)
 #include "graph_file_test.moc"

@@ -3,6 +3,7 @@
 
 #include "engine/telemetry/frame.h"
 #include "tests/engine/telemetry/sample_log.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::telemetry;
 
@@ -99,5 +100,5 @@ class CodecTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(CodecTest)
+HEDDLE_TEST(CodecTest)
 #include "codec_test.moc"

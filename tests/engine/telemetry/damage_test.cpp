@@ -5,6 +5,7 @@
 
 #include "engine/telemetry/frame.h"
 #include "tests/engine/telemetry/sample_log.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::telemetry;
 
@@ -208,5 +209,5 @@ class DamageTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(DamageTest)
+HEDDLE_TEST(DamageTest)
 #include "damage_test.moc"

@@ -10,6 +10,7 @@
 
 #include "engine/telemetry/log_writer.h"
 #include "tests/engine/telemetry/sample_log.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::telemetry;
 namespace fs = std::filesystem;
@@ -103,5 +104,5 @@ class LogTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(LogTest)
+HEDDLE_TEST(LogTest)
 #include "log_test.moc"

@@ -17,6 +17,7 @@
 #include "engine/transport/door.h"
 #include "engine/transport/store_values.h"
 #include "engine_process.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using std::chrono::milliseconds;
@@ -339,5 +340,5 @@ ranks = 2
   }
 };
 
-QTEST_GUILESS_MAIN(AttackTest)
+HEDDLE_TEST(AttackTest)
 #include "attack_test.moc"

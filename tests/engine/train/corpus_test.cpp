@@ -9,6 +9,7 @@
 #include <QTest>
 
 #include "engine_process.h"
+#include "tests/support/test_class.h"
 
 namespace {
 
@@ -147,5 +148,5 @@ class CorpusTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(CorpusTest)
+HEDDLE_TEST(CorpusTest)
 #include "corpus_test.moc"

@@ -13,6 +13,7 @@
 
 #include "engine_process.h"
 #include "tests/support/relay.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -138,5 +139,5 @@ ranks = 2
   }
 };
 
-QTEST_GUILESS_MAIN(EncryptionTest)
+HEDDLE_TEST(EncryptionTest)
 #include "encryption_test.moc"

@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include "engine_process.h"
+#include "tests/support/test_class.h"
 
 namespace {
 
@@ -225,5 +226,5 @@ lr = 1e-2
   }
 };
 
-QTEST_GUILESS_MAIN(ExactTest)
+HEDDLE_TEST(ExactTest)
 #include "exact_test.moc"

@@ -11,6 +11,7 @@
 #include <QtEndian>
 
 #include "engine_process.h"
+#include "tests/support/test_class.h"
 
 namespace {
 
@@ -234,5 +235,5 @@ ranks = 2
   }
 };
 
-QTEST_GUILESS_MAIN(HostsTest)
+HEDDLE_TEST(HostsTest)
 #include "hosts_test.moc"

@@ -10,6 +10,7 @@
 
 #include "engine/checkpoint/safetensors.h"
 #include "engine_process.h"
+#include "tests/support/test_class.h"
 
 namespace {
 
@@ -306,5 +307,5 @@ eps = 1e-6
   }
 };
 
-QTEST_GUILESS_MAIN(LayoutsTest)
+HEDDLE_TEST(LayoutsTest)
 #include "layouts_test.moc"

@@ -16,6 +16,7 @@
 #include "engine/launch/run_files.h"
 #include "engine/telemetry/log_reader.h"
 #include "engine_process.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -279,5 +280,5 @@ device = "cpu")"));
   }
 };
 
-QTEST_GUILESS_MAIN(MishapsTest)
+HEDDLE_TEST(MishapsTest)
 #include "mishaps_test.moc"

@@ -10,6 +10,7 @@
 
 #include "engine_process.h"
 #include "numbers.h"
+#include "tests/support/test_class.h"
 
 using heddle::checkpoint::SafetensorsFile;
 
@@ -191,5 +192,5 @@ ranks = %4
   }
 };
 
-QTEST_GUILESS_MAIN(ParityTest)
+HEDDLE_TEST(ParityTest)
 #include "parity_test.moc"

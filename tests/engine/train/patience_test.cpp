@@ -3,6 +3,8 @@
 
 #include <QTest>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle;
 using train::Patience;
 
@@ -33,5 +35,5 @@ class PatienceTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(PatienceTest)
+HEDDLE_TEST(PatienceTest)
 #include "patience_test.moc"

@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "engine_process.h"
+#include "tests/support/test_class.h"
 
 namespace {
 
@@ -403,5 +404,5 @@ decay = "none"
   }
 };
 
-QTEST_GUILESS_MAIN(ResumeTest)
+HEDDLE_TEST(ResumeTest)
 #include "resume_test.moc"

@@ -10,6 +10,7 @@
 
 #include "engine_process.h"
 #include "numbers.h"
+#include "tests/support/test_class.h"
 
 using heddle::checkpoint::SafetensorsFile;
 
@@ -146,5 +147,5 @@ folder = "%3"
   }
 };
 
-QTEST_GUILESS_MAIN(ShapesTest)
+HEDDLE_TEST(ShapesTest)
 #include "shapes_test.moc"

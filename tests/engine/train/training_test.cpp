@@ -11,6 +11,7 @@
 
 #include "engine/telemetry/log_reader.h"
 #include "engine_process.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -274,5 +275,5 @@ ranks = 1
   }
 };
 
-QTEST_GUILESS_MAIN(TrainingTest)
+HEDDLE_TEST(TrainingTest)
 #include "training_test.moc"

@@ -10,6 +10,7 @@
 
 #include "engine_process.h"
 #include "numbers.h"
+#include "tests/support/test_class.h"
 
 namespace {
 
@@ -151,5 +152,5 @@ class TransformersTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TransformersTest)
+HEDDLE_TEST(TransformersTest)
 #include "transformers_test.moc"

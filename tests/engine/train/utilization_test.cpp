@@ -4,6 +4,7 @@
 #include "engine/recipe/modules.h"
 #include "engine/recipe/presets.h"
 #include "engine/train/results.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -22,5 +23,5 @@ class UtilizationTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(UtilizationTest)
+HEDDLE_TEST(UtilizationTest)
 #include "utilization_test.moc"

@@ -10,6 +10,7 @@
 #include "engine/data/corpus.h"
 #include "engine/data/text_loader.h"
 #include "engine_process.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -156,5 +157,5 @@ batches = 0
   }
 };
 
-QTEST_GUILESS_MAIN(ValidationTest)
+HEDDLE_TEST(ValidationTest)
 #include "validation_test.moc"

@@ -5,6 +5,8 @@
 #include <QTest>
 #include <random>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle;
 using transport::Contact;
 using transport::Credentials;
@@ -182,5 +184,5 @@ class HandshakeTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(HandshakeTest)
+HEDDLE_TEST(HandshakeTest)
 #include "handshake_test.moc"

@@ -10,6 +10,8 @@
 #include <array>
 #include <thread>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle;
 
 namespace {
@@ -53,5 +55,5 @@ class PromptThreadTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(PromptThreadTest)
+HEDDLE_TEST(PromptThreadTest)
 #include "prompt_thread_test.moc"

@@ -8,6 +8,7 @@
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
 #include "engine/transport/door.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using std::chrono::milliseconds;
@@ -104,5 +105,5 @@ class RemoteSocketsTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(RemoteSocketsTest)
+HEDDLE_TEST(RemoteSocketsTest)
 #include "remote_sockets_test.moc"

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "engine/transport/door.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::transport;
@@ -309,5 +310,5 @@ class RendezvousStoreTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(RendezvousStoreTest)
+HEDDLE_TEST(RendezvousStoreTest)
 #include "rendezvous_store_test.moc"

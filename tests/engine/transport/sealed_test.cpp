@@ -7,6 +7,8 @@
 #include <limits>
 #include <numeric>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle;
 using namespace heddle::transport;
 
@@ -141,5 +143,5 @@ class SealedTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(SealedTest)
+HEDDLE_TEST(SealedTest)
 #include "sealed_test.moc"

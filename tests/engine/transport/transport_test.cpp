@@ -9,6 +9,8 @@
 #include <memory>
 #include <vector>
 
+#include "tests/support/test_class.h"
+
 namespace {
 
 struct Ended {
@@ -263,5 +265,5 @@ local_batch = 1
   }
 };
 
-QTEST_GUILESS_MAIN(TransportTest)
+HEDDLE_TEST(TransportTest)
 #include "transport_test.moc"

@@ -9,6 +9,8 @@
 #include <memory>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle;
 using namespace heddle::transport;
 
@@ -71,5 +73,5 @@ class VerdictTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(VerdictTest)
+HEDDLE_TEST(VerdictTest)
 #include "verdict_test.moc"

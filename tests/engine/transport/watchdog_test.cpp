@@ -12,6 +12,8 @@
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <vector>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle::transport;
 
 namespace {
@@ -207,5 +209,5 @@ class WatchdogTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(WatchdogTest)
+HEDDLE_TEST(WatchdogTest)
 #include "watchdog_test.moc"

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "tests/support/relay.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -152,5 +153,5 @@ class WireTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(WireTest)
+HEDDLE_TEST(WireTest)
 #include "wire_test.moc"

@@ -9,6 +9,7 @@
 #include "gui/charts/chart_group.h"
 #include "gui/theme/qcustomplot.h"
 #include "gui/theme/theme.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::gui;
 
@@ -298,5 +299,5 @@ class LineChartTest : public QObject {
   }
 };
 
-QTEST_MAIN(LineChartTest)
+HEDDLE_WIDGET_TEST(LineChartTest)
 #include "line_chart_test.moc"

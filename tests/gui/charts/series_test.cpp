@@ -4,6 +4,8 @@
 #include <QTest>
 #include <cmath>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle::gui;
 
 namespace {
@@ -99,5 +101,5 @@ class SeriesTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(SeriesTest)
+HEDDLE_TEST(SeriesTest)
 #include "series_test.moc"

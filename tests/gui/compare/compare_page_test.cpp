@@ -13,6 +13,7 @@
 #include "storage/writer.h"
 #include "tests/support/results.h"
 #include "tests/support/sample_runs.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -386,5 +387,5 @@ class ComparePageTest : public QObject {
   samples::ManyRuns many_{43};
 };
 
-QTEST_MAIN(ComparePageTest)
+HEDDLE_WIDGET_TEST(ComparePageTest)
 #include "compare_page_test.moc"

@@ -10,6 +10,7 @@
 #include "gui/views/compare/compare_page.h"
 #include "storage/writer.h"
 #include "tests/support/results.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -245,5 +246,5 @@ class StepDifferencesTest : public QObject {
   storage::RunId first_ = 0, second_ = 0, neither_ = 0;
 };
 
-QTEST_MAIN(StepDifferencesTest)
+HEDDLE_WIDGET_TEST(StepDifferencesTest)
 #include "step_differences_test.moc"

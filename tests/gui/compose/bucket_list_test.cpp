@@ -5,6 +5,7 @@
 
 #include "engine/recipe/modules.h"
 #include "engine/recipe/parse.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -172,5 +173,5 @@ class BucketListTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(BucketListTest)
+HEDDLE_TEST(BucketListTest)
 #include "bucket_list_test.moc"

@@ -25,6 +25,7 @@
 #include "gui/views/compose/bucket_bands.h"
 #include "gui/views/compose/compose_page.h"
 #include "gui/views/compose/layer_strip.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::gui;
 
@@ -244,5 +245,5 @@ class ComposeMouseTest : public QObject {
   ComposePage* page_ = nullptr;
 };
 
-QTEST_MAIN(ComposeMouseTest)
+HEDDLE_WIDGET_TEST(ComposeMouseTest)
 #include "compose_mouse_test.moc"

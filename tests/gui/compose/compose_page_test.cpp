@@ -19,6 +19,7 @@
 #include "gui/session.h"
 #include "gui/theme/theme.h"
 #include "gui/views/launch/launch_page.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::gui;
 
@@ -307,5 +308,5 @@ class ComposePageTest : public QObject {
   }
 };
 
-QTEST_MAIN(ComposePageTest)
+HEDDLE_WIDGET_TEST(ComposePageTest)
 #include "compose_page_test.moc"

@@ -10,6 +10,7 @@
 #include "gui/views/compose/layers_panel.h"
 #include "gui/views/compose/model_panel.h"
 #include "tests/gui/compose/composed.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::gui;
 
@@ -127,5 +128,5 @@ class ComposeSizesTest : public QObject {
   std::unique_ptr<ComposeView> view_;
 };
 
-QTEST_MAIN(ComposeSizesTest)
+HEDDLE_WIDGET_TEST(ComposeSizesTest)
 #include "compose_sizes_test.moc"

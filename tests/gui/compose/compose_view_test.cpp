@@ -19,6 +19,7 @@
 #include "gui/views/compose/mesh_view.h"
 #include "gui/views/compose/prediction_words.h"
 #include "gui/widgets/segment.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -537,5 +538,5 @@ class ComposeViewTest : public QObject {
   std::unique_ptr<ComposeView> view_;
 };
 
-QTEST_MAIN(ComposeViewTest)
+HEDDLE_WIDGET_TEST(ComposeViewTest)
 #include "compose_view_test.moc"

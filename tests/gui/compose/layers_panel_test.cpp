@@ -15,6 +15,7 @@
 #include "gui/views/compose/layer_exceptions.h"
 #include "gui/widgets/more_below.h"
 #include "tests/gui/compose/composed.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -260,5 +261,5 @@ class LayersPanelTest : public QObject {
   std::unique_ptr<LayersPanel> panel_;
 };
 
-QTEST_MAIN(LayersPanelTest)
+HEDDLE_WIDGET_TEST(LayersPanelTest)
 #include "layers_panel_test.moc"

@@ -6,6 +6,7 @@
 
 #include "gui/theme/theme.h"
 #include "gui/views/compose/mesh_panel.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -150,5 +151,5 @@ class MeshViewTest : public QObject {
   }
 };
 
-QTEST_MAIN(MeshViewTest)
+HEDDLE_WIDGET_TEST(MeshViewTest)
 #include "mesh_view_test.moc"

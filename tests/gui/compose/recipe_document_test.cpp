@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include "gui/models/tokenizer_size.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::gui;
 
@@ -246,5 +247,5 @@ class RecipeDocumentTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(RecipeDocumentTest)
+HEDDLE_TEST(RecipeDocumentTest)
 #include "recipe_document_test.moc"

@@ -8,6 +8,7 @@
 #include "gui/theme/theme.h"
 #include "gui/views/compose/changed_lines.h"
 #include "tests/gui/compose/composed.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::gui;
 
@@ -109,5 +110,5 @@ class RecipeEditorTest : public QObject {
   }
 };
 
-QTEST_MAIN(RecipeEditorTest)
+HEDDLE_WIDGET_TEST(RecipeEditorTest)
 #include "recipe_editor_test.moc"

@@ -12,6 +12,7 @@
 #include "gui/theme/theme.h"
 #include "gui/views/compose/step_boxes.h"
 #include "tests/gui/compose/composed.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -227,5 +228,5 @@ class RecipeFormTest : public QObject {
   std::unique_ptr<RecipeForm> form_;
 };
 
-QTEST_MAIN(RecipeFormTest)
+HEDDLE_WIDGET_TEST(RecipeFormTest)
 #include "recipe_form_test.moc"

@@ -6,6 +6,7 @@
 
 #include "gui/theme/theme.h"
 #include "tests/gui/compose/composed.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -191,5 +192,5 @@ class SearchDialogTest : public QObject {
   std::unique_ptr<SearchDialog> dialog_;
 };
 
-QTEST_MAIN(SearchDialogTest)
+HEDDLE_WIDGET_TEST(SearchDialogTest)
 #include "search_dialog_test.moc"

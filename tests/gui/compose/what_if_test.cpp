@@ -13,6 +13,7 @@
 #include "gui/views/compose/compose_view.h"
 #include "gui/views/compose/model_panel.h"
 #include "gui/views/compose/neighbours_popup.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -327,5 +328,5 @@ class WhatIfTest : public QObject {
   std::unique_ptr<ComposeView> view_;
 };
 
-QTEST_MAIN(WhatIfTest)
+HEDDLE_WIDGET_TEST(WhatIfTest)
 #include "what_if_test.moc"

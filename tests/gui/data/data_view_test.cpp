@@ -10,6 +10,7 @@
 #include "engine/data/corpus.h"
 #include "engine/recipe/parse.h"
 #include "gui/theme/theme.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -197,5 +198,5 @@ class DataViewTest : public QObject {
   }
 };
 
-QTEST_MAIN(DataViewTest)
+HEDDLE_WIDGET_TEST(DataViewTest)
 #include "data_view_test.moc"

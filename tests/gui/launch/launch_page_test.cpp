@@ -14,6 +14,7 @@
 #include "storage/store.h"
 #include "storage/writer.h"
 #include "tests/support/results.h"
+#include "tests/support/test_class.h"
 #include "workbench/control.h"
 #include "workbench/targets.h"
 
@@ -364,5 +365,5 @@ class LaunchPageTest : public QObject {
   }
 };
 
-QTEST_MAIN(LaunchPageTest)
+HEDDLE_WIDGET_TEST(LaunchPageTest)
 #include "launch_page_test.moc"

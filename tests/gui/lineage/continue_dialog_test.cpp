@@ -10,6 +10,7 @@
 #include "gui/theme/theme.h"
 #include "gui/views/lineage/end_dialog.h"
 #include "tests/support/geometry.h"
+#include "tests/support/test_class.h"
 #include "tests/workbench/run_fixture.h"
 
 using namespace heddle;
@@ -258,5 +259,5 @@ class ContinueDialogTest : public QObject {
   }
 };
 
-QTEST_MAIN(ContinueDialogTest)
+HEDDLE_WIDGET_TEST(ContinueDialogTest)
 #include "continue_dialog_test.moc"

@@ -2,6 +2,7 @@
 #include "gui/theme/theme.h"
 #include "tests/gui/live/followed.h"
 #include "tests/support/far_run.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -161,5 +162,5 @@ class LiveContactTest : public QObject {
   }
 };
 
-QTEST_MAIN(LiveContactTest)
+HEDDLE_WIDGET_TEST(LiveContactTest)
 #include "live_contact_test.moc"

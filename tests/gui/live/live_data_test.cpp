@@ -9,6 +9,7 @@
 #include "gui/views/live/step_points.h"
 #include "storage/writer.h"
 #include "tests/support/results.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -257,5 +258,5 @@ class LiveDataTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(LiveDataTest)
+HEDDLE_TEST(LiveDataTest)
 #include "live_data_test.moc"

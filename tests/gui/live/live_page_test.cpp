@@ -17,6 +17,7 @@
 #include "gui/widgets/empty_state.h"
 #include "tests/gui/live/followed.h"
 #include "tests/support/geometry.h"
+#include "tests/support/test_class.h"
 #include "workbench/launch.h"
 
 using namespace heddle;
@@ -582,5 +583,5 @@ class LivePageTest : public QObject {
   }
 };
 
-QTEST_MAIN(LivePageTest)
+HEDDLE_WIDGET_TEST(LivePageTest)
 #include "live_page_test.moc"

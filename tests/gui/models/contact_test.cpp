@@ -7,6 +7,7 @@
 #include "storage/lease.h"
 #include "storage/writer.h"
 #include "tests/support/results.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -94,5 +95,5 @@ class ContactTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(ContactTest)
+HEDDLE_TEST(ContactTest)
 #include "contact_test.moc"

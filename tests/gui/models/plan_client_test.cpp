@@ -7,6 +7,8 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle;
 using namespace heddle::gui;
 
@@ -179,5 +181,5 @@ class PlanClientTest : public QObject {
   QStringList failures_;
 };
 
-QTEST_GUILESS_MAIN(PlanClientTest)
+HEDDLE_TEST(PlanClientTest)
 #include "plan_client_test.moc"

@@ -8,6 +8,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle::gui;
 
 class RecipeFilesTest : public QObject {
@@ -41,5 +43,5 @@ class RecipeFilesTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(RecipeFilesTest)
+HEDDLE_TEST(RecipeFilesTest)
 #include "recipe_files_test.moc"

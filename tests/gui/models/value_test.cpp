@@ -3,6 +3,8 @@
 
 #include <QTest>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle;
 using namespace heddle::gui;
 
@@ -61,5 +63,5 @@ class ValueTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(ValueTest)
+HEDDLE_TEST(ValueTest)
 #include "value_test.moc"

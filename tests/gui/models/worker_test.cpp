@@ -4,6 +4,8 @@
 #include <QTest>
 #include <future>
 
+#include "tests/support/test_class.h"
+
 using namespace heddle::gui;
 
 class WorkerTest : public QObject {
@@ -86,5 +88,5 @@ class WorkerTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(WorkerTest)
+HEDDLE_TEST(WorkerTest)
 #include "worker_test.moc"

@@ -10,6 +10,7 @@
 #include "gui/theme/theme.h"
 #include "gui/views/runs/runs_page.h"
 #include "tests/support/sample_runs.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -415,5 +416,5 @@ class RunChoosingTest : public QObject {
   std::unique_ptr<RunsPage> page_;
 };
 
-QTEST_MAIN(RunChoosingTest)
+HEDDLE_WIDGET_TEST(RunChoosingTest)
 #include "run_choosing_test.moc"

@@ -14,6 +14,7 @@
 #include "gui/views/runs/runs_page.h"
 #include "tests/support/geometry.h"
 #include "tests/support/sample_runs.h"
+#include "tests/support/test_class.h"
 #include "workbench/place.h"
 
 using namespace heddle;
@@ -203,5 +204,5 @@ class RunTrashTest : public QObject {
   std::unique_ptr<RunsPage> page_;
 };
 
-QTEST_MAIN(RunTrashTest)
+HEDDLE_WIDGET_TEST(RunTrashTest)
 #include "run_trash_test.moc"

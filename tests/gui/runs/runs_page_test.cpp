@@ -14,6 +14,7 @@
 #include "tests/support/far_run.h"
 #include "tests/support/results.h"
 #include "tests/support/sample_runs.h"
+#include "tests/support/test_class.h"
 #include "workbench/place.h"
 
 using namespace heddle;
@@ -497,5 +498,5 @@ class RunsPageTest : public QObject {
   std::unique_ptr<RunsPage> page_;
 };
 
-QTEST_MAIN(RunsPageTest)
+HEDDLE_WIDGET_TEST(RunsPageTest)
 #include "runs_page_test.moc"

@@ -10,6 +10,7 @@
 #include "gui/views/runs/runs_model.h"
 #include "gui/views/runs/runs_page.h"
 #include "gui/window/main_window.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -65,5 +66,5 @@ class FirstStartTest : public QObject {
   QTemporaryDir folder_;
 };
 
-QTEST_MAIN(FirstStartTest)
+HEDDLE_WIDGET_TEST(FirstStartTest)
 #include "first_start_test.moc"

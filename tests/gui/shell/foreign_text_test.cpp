@@ -15,6 +15,7 @@
 #include "storage/writer.h"
 #include "tests/support/results.h"
 #include "tests/support/sample_runs.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -149,5 +150,5 @@ class ForeignTextTest : public QObject {
   storage::RunId run_ = 0;
 };
 
-QTEST_MAIN(ForeignTextTest)
+HEDDLE_WIDGET_TEST(ForeignTextTest)
 #include "foreign_text_test.moc"

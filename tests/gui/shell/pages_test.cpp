@@ -11,6 +11,7 @@
 #include "gui/theme/theme.h"
 #include "gui/window/main_window.h"
 #include "tests/support/sample_runs.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -167,5 +168,5 @@ class PagesTest : public QObject {
   samples::SampleStore store_;
 };
 
-QTEST_MAIN(PagesTest)
+HEDDLE_WIDGET_TEST(PagesTest)
 #include "pages_test.moc"

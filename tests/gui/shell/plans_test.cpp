@@ -12,6 +12,7 @@
 #include "gui/views/compare/compare_page.h"
 #include "gui/views/compose/compose_page.h"
 #include "gui/window/main_window.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -154,5 +155,5 @@ class PlansTest : public QObject {
   ComposePage* compose_ = nullptr;
 };
 
-QTEST_MAIN(PlansTest)
+HEDDLE_WIDGET_TEST(PlansTest)
 #include "plans_test.moc"

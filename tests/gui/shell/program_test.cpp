@@ -6,6 +6,7 @@
 
 #include "storage/queries.h"
 #include "tests/support/sample_runs.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 
@@ -117,5 +118,5 @@ class ProgramTest : public QObject {
   QTemporaryDir folder_;
 };
 
-QTEST_MAIN(ProgramTest)
+HEDDLE_WIDGET_TEST(ProgramTest)
 #include "program_test.moc"

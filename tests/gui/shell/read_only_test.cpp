@@ -14,6 +14,7 @@
 #include "storage/trust.h"
 #include "storage/writer.h"
 #include "tests/support/results.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -107,5 +108,5 @@ class ReadOnlyTest : public QObject {
   storage::RunId run_ = 0;
 };
 
-QTEST_MAIN(ReadOnlyTest)
+HEDDLE_WIDGET_TEST(ReadOnlyTest)
 #include "read_only_test.moc"

@@ -19,6 +19,7 @@
 #include "storage/trust.h"
 #include "storage/writer.h"
 #include "tests/support/sample_runs.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -386,5 +387,5 @@ class WindowTest : public QObject {
   std::unique_ptr<MainWindow> window_;
 };
 
-QTEST_MAIN(WindowTest)
+HEDDLE_WIDGET_TEST(WindowTest)
 #include "window_test.moc"

@@ -12,6 +12,7 @@
 #include "gui/views/targets/host_dialog.h"
 #include "gui/views/targets/key_dialog.h"
 #include "tests/support/sshd.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -480,5 +481,5 @@ class TargetsPageTest : public QObject {
   std::unique_ptr<TargetsPage> page_;
 };
 
-QTEST_MAIN(TargetsPageTest)
+HEDDLE_WIDGET_TEST(TargetsPageTest)
 #include "targets_page_test.moc"

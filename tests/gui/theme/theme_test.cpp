@@ -10,6 +10,7 @@
 #include "gui/format.h"
 #include "gui/theme/icons.h"
 #include "gui/theme/run_colors.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::gui;
 
@@ -178,5 +179,5 @@ class ThemeTest : public QObject {
   }
 };
 
-QTEST_MAIN(ThemeTest)
+HEDDLE_WIDGET_TEST(ThemeTest)
 #include "theme_test.moc"

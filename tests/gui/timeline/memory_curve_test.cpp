@@ -4,6 +4,7 @@
 #include <QTest>
 
 #include "gui/theme/theme.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -77,5 +78,5 @@ class MemoryCurveTest : public QObject {
   }
 };
 
-QTEST_MAIN(MemoryCurveTest)
+HEDDLE_WIDGET_TEST(MemoryCurveTest)
 #include "memory_curve_test.moc"

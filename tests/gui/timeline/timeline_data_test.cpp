@@ -9,6 +9,7 @@
 #include <random>
 
 #include "gui/timeline/time_axis.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::gui;
 using heddle::telemetry::Span;
@@ -320,5 +321,5 @@ class TimelineDataTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TimelineDataTest)
+HEDDLE_TEST(TimelineDataTest)
 #include "timeline_data_test.moc"

@@ -7,6 +7,7 @@
 #include <QWheelEvent>
 
 #include "gui/theme/theme.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::gui;
 using heddle::telemetry::Span;
@@ -214,5 +215,5 @@ class TimelineWidgetTest : public QObject {
   }
 };
 
-QTEST_MAIN(TimelineWidgetTest)
+HEDDLE_WIDGET_TEST(TimelineWidgetTest)
 #include "timeline_widget_test.moc"

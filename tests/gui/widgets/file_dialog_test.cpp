@@ -16,6 +16,7 @@
 #include "storage/queries.h"
 #include "tests/support/results.h"
 #include "tests/support/sample_runs.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -167,5 +168,5 @@ class FileDialogTest : public QObject {
   }
 };
 
-QTEST_MAIN(FileDialogTest)
+HEDDLE_WIDGET_TEST(FileDialogTest)
 #include "file_dialog_test.moc"

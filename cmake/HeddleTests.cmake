@@ -1,0 +1,43 @@
+# The one way to declare a test. The tests of a folder are one Qt Test program, such as bin/engine_recipe_tests; ctest
+# runs each class in a process of its own, under its own name. An entry for each function would load LibTorch, train
+# references or start sshd once for each of them.
+
+# heddle_test(NAME SOURCES … [LINK …] [NEEDS …] [TIMEOUT seconds] [PROGRAM name]): a test class, NAME in ctest, and in
+# its program the name of its first source. NEEDS: what is built before the program runs. PROGRAM: another program than
+# the folder's; the caller says why. Tests find fixtures under HEDDLE_SOURCE_DIR and programs under HEDDLE_BINARY_DIR;
+# what they calibrate, check or trust is not the user's.
+function(heddle_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT;PROGRAM" "SOURCES;LINK;NEEDS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  if(NOT ARG_PROGRAM)
+    heddle_test_program(ARG_PROGRAM)
+  endif()
+  if(NOT TARGET ${ARG_PROGRAM})
+    add_executable(${ARG_PROGRAM})
+    set_target_properties(${ARG_PROGRAM} PROPERTIES AUTOMOC ON)
+    target_compile_options(${ARG_PROGRAM} PRIVATE -Wall -Wextra -Werror)
+    target_compile_definitions(${ARG_PROGRAM} PRIVATE HEDDLE_SOURCE_DIR="${HEDDLE_ROOT}"
+                                                      HEDDLE_BINARY_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+    target_link_libraries(${ARG_PROGRAM} PRIVATE heddle_test_main)
+  endif()
+  target_sources(${ARG_PROGRAM} PRIVATE ${ARG_SOURCES})
+  target_link_libraries(${ARG_PROGRAM} PRIVATE ${ARG_LINK})
+  if(ARG_NEEDS)
+    add_dependencies(${ARG_PROGRAM} ${ARG_NEEDS})
+  endif()
+  list(GET ARG_SOURCES 0 class)
+  get_filename_component(class "${class}" NAME_WE)
+  add_test(NAME ${name} COMMAND ${ARG_PROGRAM} ${class})
+  # The long ones start first, so that none is left over at the end.
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} COST ${ARG_TIMEOUT} ENVIRONMENT
+                                          "QT_QPA_PLATFORM=offscreen;HEDDLE_VERIFY=1;XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/test-cache;XDG_DATA_HOME=${CMAKE_BINARY_DIR}/test-data")
+endfunction()
+
+# The name of the folder's test program.
+function(heddle_test_program variable)
+  file(RELATIVE_PATH folder "${HEDDLE_ROOT}/tests" "${CMAKE_CURRENT_SOURCE_DIR}")
+  string(REPLACE "/" "_" folder "${folder}")
+  set(${variable} ${folder}_tests PARENT_SCOPE)
+endfunction()
