@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Checks the form of the C++ files:
+# Checks the form of the code:
 #   packaging/lint.sh format              clang-format over every tracked file; quick
 #   packaging/lint.sh tidy [FILE.cpp...]  clang-tidy over these files, or all; needs a build
+#   packaging/lint.sh --shape [COMMIT]    counts: words, circles, files that one more of a kind touches
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 source "$here/lib/common.sh"
@@ -30,5 +31,6 @@ tidy() {
 case ${1:-} in
   format) format ;;
   tidy) shift && tidy "$@" ;;
-  *) fail 2 "usage: packaging/lint.sh format | tidy [FILE.cpp...]" ;;
+  --shape) shift && exec "$here/shape.py" "$@" ;;
+  *) fail 2 "usage: packaging/lint.sh format | tidy [FILE.cpp...] | --shape [COMMIT]" ;;
 esac
