@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "workbench/import.h"
+#include "workbench/importers/heddle_run.h"
 #include "workbench/paths.h"
 
 namespace heddle::workbench {
@@ -27,7 +28,7 @@ Result<> import_sample_run(Workbench& workbench) {
   const std::string sample = resources_folder() + "/sample-run";
   if (!workbench.is_new() || !std::filesystem::exists(sample)) return {};
   if (!workbench.writer().take_lease()) return {};
-  const auto imported = import_run(workbench.writer(), sample, "sample");
+  const auto imported = import_run(workbench.writer(), {sample, &kHeddleRun}, "sample");
   return imported ? Result<>{} : fail(imported);
 }
 

@@ -12,6 +12,7 @@
 #include "workbench/control.h"
 #include "workbench/ending.h"
 #include "workbench/import.h"
+#include "workbench/importers/heddle_run.h"
 #include "workbench/workbench.h"
 
 using namespace heddle;
@@ -298,7 +299,8 @@ class LineageTest : public QObject {
     const storage::RunDetail parent = trained();
     const auto run = launched(must(planned(Kind::fork, parent, "10")).launch);
     QVERIFY(fixture_->ends(run.id));
-    const auto copy = must(import_run(workbench_->writer(), detail(run.id).run_dir, "copy"));
+    const auto copy =
+        must(import_run(workbench_->writer(), {detail(run.id).run_dir, &kHeddleRun}, "copy"));
     QCOMPARE(detail(copy.id).summary.lineage,
              std::optional(storage::Lineage{Kind::fork, 0, "debug", 10}));
     refused(planned(Kind::resume, detail(copy.id)), {"was imported", "model.checkpoint"});

@@ -13,6 +13,7 @@
 #include "tests/workbench/run_fixture.h"
 #include "workbench/control.h"
 #include "workbench/import.h"
+#include "workbench/importers/heddle_run.h"
 #include "workbench/removal.h"
 #include "workbench/workbench.h"
 
@@ -315,7 +316,7 @@ class RunsTest : public QObject {
     const auto run = launched(fixture_->request(50));
     QVERIFY(fixture_->ends(run.id));
     const std::string run_dir = detail(run.id).run_dir;
-    const auto imported = must(import_run(workbench_->writer(), run_dir, "copy"));
+    const auto imported = must(import_run(workbench_->writer(), {run_dir, &kHeddleRun}, "copy"));
     QCOMPARE(imported.name, std::string("copy"));
     const storage::RunDetail copy = detail(imported.id);
     QCOMPARE(copy.summary.state, RunState::done);
@@ -323,7 +324,7 @@ class RunsTest : public QObject {
     QCOMPARE(copy.summary.target, std::string("imported"));
     storage::Reader reader = must(storage::Reader::open(fixture_->store));
     QVERIFY(digests_of_store(reader, imported.id) == digests_of_folder(run_dir, 2));
-    QVERIFY(!import_run(workbench_->writer(), fixture_->folder.path().toStdString()));
+    QVERIFY(!import_run(workbench_->writer(), {fixture_->path("."), &kHeddleRun}));
   }
 
   void folders_of_runs_are_imported_once() {
@@ -337,8 +338,9 @@ class RunsTest : public QObject {
     std::filesystem::copy(detail(elsewhere.id).run_dir, below + "/twin");
     must(workbench_->writer().remove(elsewhere.id).get());
     const std::string folder = fixture_->path("elsewhere");
-    QCOMPARE(must(run_dirs_in(folder)),
-             (std::vector<std::string>{below + "/one", below + "/twin"}));
+    std::vector<std::string> found;
+    for (const FoundRun& one : must(find_runs(folder))) found.push_back(one.path);
+    QCOMPARE(found, (std::vector<std::string>{below + "/one", below + "/twin"}));
 
     // Beside this workbench, which has the lease; what was launched here is here already, and so is
     // what has come in from another folder.
@@ -349,9 +351,9 @@ class RunsTest : public QObject {
     QCOMPARE(first.size(), size_t(4));
     int here = 0;
     for (const Imported& one : first) {
-      QCOMPARE(one.run.has_value(), one.run_dir != fixture_->path("node/none"));
+      QCOMPARE(one.run.has_value(), one.path != fixture_->path("node/none"));
       here += one.was_here;
-      if (one.run_dir.starts_with(folder)) QCOMPARE(one.was_here, one.run_dir != below + "/one");
+      if (one.path.starts_with(folder)) QCOMPARE(one.was_here, one.path != below + "/one");
     }
     QCOMPARE(here, 2);
     storage::Reader reader = must(storage::Reader::open(fixture_->store));
@@ -378,7 +380,7 @@ class RunsTest : public QObject {
     QCOMPARE(mkfifo(fixture_->path("foreign/pipe/rank-0.0.hlog").c_str(), 0600), 0);
     fs::create_directories(fixture_->path("foreign/linked"));
     fs::create_symlink(run_dir + "/rank-0.0.hlog", fixture_->path("foreign/linked/rank-0.0.hlog"));
-    QVERIFY(must(run_dirs_in(fixture_->path("foreign"))).empty());
+    QVERIFY(must(find_runs(fixture_->path("foreign"))).empty());
 
     const std::string copy = fixture_->path("copied");
     const auto import_with = [&](const std::string& name, auto replace) {
@@ -386,7 +388,7 @@ class RunsTest : public QObject {
       fs::copy(run_dir, copy);
       fs::remove(copy + "/" + name);
       replace(copy + "/" + name);
-      return import_run(workbench_->writer(), copy);
+      return import_run(workbench_->writer(), {copy, &kHeddleRun});
     };
     for (const std::string name : {"recipe.toml", "launch.json", "state.json", "end.json",
                                    "rank-0.0.hlog", "rank-1.0.hlog"}) {
@@ -408,7 +410,7 @@ class RunsTest : public QObject {
     QCOMPARE(must(reader.runs()).size(), size_t(1));
     fs::remove_all(copy);
     fs::copy(run_dir, copy);
-    VERIFY_RESULT(import_run(workbench_->writer(), copy));
+    VERIFY_RESULT(import_run(workbench_->writer(), {copy, &kHeddleRun}));
   }
 
   void an_interrupted_import_leaves_nothing() {

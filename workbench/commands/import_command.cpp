@@ -17,10 +17,10 @@ int import_command(const Context& context, const std::vector<std::string>& paths
       exit_code = report(one.run.error());
     } else if (one.in_trash) {
       say("{} (run {}) is in the trash, from {}; `heddle restore {}` brings it back\n",
-          one.run->name, one.run->id, one_line(one.run_dir), one.run->id);
+          one.run->name, one.run->id, one_line(one.path), one.run->id);
     } else {
       say("{} (run {}) {} {}\n", one.run->name, one.run->id,
-          one.was_here ? "is here already, from" : "is imported from", one_line(one.run_dir));
+          one.was_here ? "is here already, from" : "is imported from", one_line(one.path));
     }
   }
   return exit_code;

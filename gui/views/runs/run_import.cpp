@@ -3,20 +3,32 @@
 #include <QFileInfo>
 #include <QMimeData>
 #include <QUrl>
+#include <algorithm>
 
 #include "gui/format.h"
 #include "gui/widgets/file_dialog.h"
 
 namespace heddle::gui {
+namespace {
+
+bool isImportable(const QString& path) {
+  const QFileInfo file(path);
+  return file.isDir() ||
+         (file.isFile() && std::ranges::any_of(workbench::importers(), [&](const auto* importer) {
+            return importer->recognise(path.toStdString());
+          }));
+}
+
+}  // namespace
 
 RunImport::RunImport(Session& session, QWidget* page)
     : QObject(page), session_(session), page_(page), importing_(session.workingThreads(), this) {}
 
-QStringList RunImport::foldersIn(const QMimeData* data) {
-  QStringList folders;
+QStringList RunImport::pathsIn(const QMimeData* data) {
+  QStringList paths;
   for (const QUrl& url : data->urls())
-    if (url.isLocalFile() && QFileInfo(url.toLocalFile()).isDir()) folders << url.toLocalFile();
-  return folders;
+    if (url.isLocalFile() && isImportable(url.toLocalFile())) paths << url.toLocalFile();
+  return paths;
 }
 
 void RunImport::choose() {
@@ -24,10 +36,10 @@ void RunImport::choose() {
                            tr("Import")));
 }
 
-void RunImport::take(const QStringList& folders) {
-  if (folders.isEmpty()) return;
+void RunImport::take(const QStringList& chosen) {
+  if (chosen.isEmpty()) return;
   std::vector<std::string> paths;
-  for (const QString& folder : folders) paths.push_back(folder.toStdString());
+  for (const QString& path : chosen) paths.push_back(path.toStdString());
   Q_EMIT session_.message(tr("Importing …"), Tone::text);
   session_.act(
       importing_,

@@ -1,4 +1,4 @@
-// Run directories made elsewhere, chosen or dropped: several, or folders with many below them.
+// Runs made elsewhere, chosen or dropped: several, or folders with many below them.
 #pragma once
 
 #include <QObject>
@@ -19,10 +19,10 @@ class RunImport : public QObject {
 
   /// Lets a person choose folders.
   void choose();
-  void take(const QStringList& folders);
+  void take(const QStringList& chosen);
   bool isReady() const { return !importing_.running(); }
-  /// The folders of this machine in what is dragged.
-  static QStringList foldersIn(const QMimeData* data);
+  /// The dragged folders of this machine, and files that are runs.
+  static QStringList pathsIn(const QMimeData* data);
 
  Q_SIGNALS:
   /// The runs that have come in.

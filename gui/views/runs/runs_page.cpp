@@ -444,13 +444,13 @@ void RunsPage::showMenu(const QPoint& globalPosition, qint64 run) {
 
 void RunsPage::dragEnterEvent(QDragEnterEvent* event) {
   // A recipe's file is the window's business.
-  if (RunImport::foldersIn(event->mimeData()).isEmpty()) return event->ignore();
+  if (RunImport::pathsIn(event->mimeData()).isEmpty()) return event->ignore();
   event->acceptProposedAction();
 }
 
 void RunsPage::dropEvent(QDropEvent* event) {
   event->acceptProposedAction();
-  importing_->take(RunImport::foldersIn(event->mimeData()));
+  importing_->take(RunImport::pathsIn(event->mimeData()));
 }
 
 void RunsPage::stopRuns() {
