@@ -1,10 +1,10 @@
 // The seam of importers: a kind of run that only this test knows, and how kinds are listed.
-#include <QtTest>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 
 #include "engine/telemetry/log_reader.h"
+#include "tests/support/test_class.h"
 #include "tests/workbench/run_fixture.h"
 #include "workbench/import.h"
 
@@ -89,5 +89,5 @@ class ImportersTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(ImportersTest)
+HEDDLE_TEST(ImportersTest)
 #include "importers_test.moc"
