@@ -48,8 +48,8 @@ ProgramShape program_shape(const recipe::Recipe& recipe, int64_t devices_per_nod
   shape.layer_parameters = static_cast<double>(recipe::layer_parameter_count(recipe.model)) / tp;
   shape.embedding_parameters = static_cast<double>(recipe.model.vocab_size * recipe.model.dim) / tp;
   shape.tied = recipe.model.tied_embeddings;
-  shape.shards = p.dp_shard * p.cp;
-  shape.copies = p.dp_replicate * shape.shards;
+  shape.shards = layout.mesh().size(recipe::kSharing);
+  shape.copies = layout.mesh().size(recipe::kTokens);
   const bool all = p.dp_shard_states == recipe::ShardStates::all;
   shape.kept = shape.shards == 1 ? Kept::all : all ? Kept::shards : Kept::all_but_states;
   shape.nodes = (recipe.hardware.ranks + devices_per_node - 1) / devices_per_node;

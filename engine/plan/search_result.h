@@ -13,7 +13,7 @@ namespace heddle::plan {
 struct Found {
   std::vector<std::string> sets = {};  // "parallelism.tp=8", over the recipe that was given
   std::string words = {};  // "tp 8 × dp_shard 32, 2 sequences at a time, full recomputation"
-  std::vector<int64_t> mesh = {};  // pp, dp_replicate, dp_shard, cp, tp
+  std::vector<int64_t> mesh = {};  // a degree for each axis, outermost first
   double step_seconds = 0;
   double tokens_per_second = 0;  // of all ranks
   double compute_seconds = 0, exposed_seconds = 0, bubble_seconds = 0;

@@ -7,6 +7,7 @@
 #include "engine/cost/program_time.h"
 #include "engine/predict/published_interval.h"
 #include "engine/predict/throughput.h"
+#include "engine/recipe/mesh.h"
 
 namespace heddle::train {
 namespace {
@@ -18,11 +19,12 @@ recipe::Recipe one_layer_of(const recipe::Recipe& recipe) {
   one.training.local_batch = one.training.global_batch = recipe.micro_batch_size();
   one.training.loss_chunks = 1;
   recipe::Parallelism& p = one.parallelism;
-  p.dp_replicate = p.dp_shard = p.pp = p.microbatches = p.tp_chunks = 1;
+  static_cast<recipe::Degrees&>(p) = recipe::keep_degrees(p, recipe::kMicroBatch);
+  p.microbatches = p.tp_chunks = 1;
   p.stage_layers = {1};
   p.dp_shard_states = recipe::ShardStates::all;
   p.async_tp = false;
-  one.hardware.ranks = p.tp * p.cp;
+  one.hardware.ranks = recipe::Mesh(p).size();
   one.hardware.device = "cuda";
   one.recompute = {};
   one.overrides.clear();

@@ -3,29 +3,24 @@
 #include <fmt/format.h>
 
 namespace heddle::recipe {
-namespace {
-
-constexpr std::array<const char*, kDimensions> kNames = {"pp", "dp_replicate", "dp_shard", "cp",
-                                                         "tp"};
-
-}  // namespace
-
 std::string transfer_group(int64_t from, int64_t to) {
   return fmt::format("pp stage {} to {}", from, to);
 }
 
-Mesh::Mesh(const Parallelism& p) : sizes_{p.pp, p.dp_replicate, p.dp_shard, p.cp, p.tp} {}
+Mesh::Mesh(const Degrees& degrees) {
+  for (size_t i = 0; i < kAxes.size(); ++i) sizes_[i] = degrees.*kAxes[i].degree;
+}
 
 int64_t Mesh::size(Dims dims) const {
   int64_t ranks = 1;
-  for (size_t i = 0; i < kDimensions; ++i)
+  for (size_t i = 0; i < kAxes.size(); ++i)
     if (dims >> i & 1) ranks *= sizes_[i];
   return ranks;
 }
 
 int64_t Mesh::index(int64_t rank, Dims dims) const {
   int64_t index = 0, stride = 1;
-  for (size_t i = kDimensions; i-- > 0;) {
+  for (size_t i = kAxes.size(); i-- > 0;) {
     const int64_t coordinate = rank % sizes_[i];
     rank /= sizes_[i];
     if (!(dims >> i & 1)) continue;
@@ -36,16 +31,16 @@ int64_t Mesh::index(int64_t rank, Dims dims) const {
 }
 
 std::vector<int> Mesh::group(int64_t rank, Dims dims) const {
-  std::array<int64_t, kDimensions> strides{};
+  std::array<int64_t, kAxes.size()> strides{};
   int64_t first = rank, stride = 1;
-  for (size_t i = kDimensions; i-- > 0;) {
+  for (size_t i = kAxes.size(); i-- > 0;) {
     strides[i] = stride;
     if (dims >> i & 1) first -= rank / stride % sizes_[i] * stride;
     stride *= sizes_[i];
   }
   // The outermost dimension first, so that ranks ascend.
   std::vector<int> ranks = {static_cast<int>(first)};
-  for (size_t i = 0; i < kDimensions; ++i) {
+  for (size_t i = 0; i < kAxes.size(); ++i) {
     if (!(dims >> i & 1)) continue;
     std::vector<int> along;
     for (const int member : ranks)
@@ -58,9 +53,9 @@ std::vector<int> Mesh::group(int64_t rank, Dims dims) const {
 
 std::string Mesh::name(Dims dims) const {
   std::string name;
-  for (size_t i = 0; i < kDimensions; ++i)
+  for (size_t i = 0; i < kAxes.size(); ++i)
     if ((dims >> i & 1) && sizes_[i] > 1)
-      name += (name.empty() ? "" : "+") + std::string(kNames[i]);
+      name += (name.empty() ? "" : "+") + std::string(kAxes[i].name);
   return name;
 }
 

@@ -1,4 +1,4 @@
-// The ranks as a mesh of five dimensions, and the groups of ranks along them.
+// The ranks as a mesh, and the groups of ranks along its axes.
 #pragma once
 
 #include <array>
@@ -6,25 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/recipe/recipe.h"
+#include "engine/recipe/axes.h"
 
 namespace heddle::recipe {
-
-/// Dimensions of the mesh as bits, outer to inner: what differs in one of them by 1 is far apart
-/// for pp and next door for tp (TorchTitan's order).
-using Dims = unsigned;
-inline constexpr Dims kPp = 1, kReplicate = 2, kShard = 4, kCp = 8, kTp = 16;
-inline constexpr size_t kDimensions = 5;
-
-/// Ranks that share a parameter: each holds a shard of it.
-inline constexpr Dims kSharing = kShard | kCp;
-/// Ranks that work on different tokens.
-inline constexpr Dims kTokens = kReplicate | kShard | kCp;
-/// Ranks that together hold each parameter once.
-inline constexpr Dims kModel = kPp | kSharing | kTp;
-/// Ranks of one pipeline stage, which have one program.
-inline constexpr Dims kStage = kTokens | kTp;
-inline constexpr Dims kWorld = kModel | kReplicate;
 
 /// The dimensions along which there are process groups. Several may have the same ranks, and so
 /// be one group.
@@ -40,9 +24,10 @@ inline constexpr const char* kEndsGroup = "pp ends";
 
 class Mesh {
  public:
-  Mesh() = default;
+  /// One rank.
+  Mesh() : Mesh(keep_degrees({}, 0)) {}
   /// Takes a resolved recipe's.
-  explicit Mesh(const Parallelism& parallelism);
+  explicit Mesh(const Degrees& degrees);
 
   /// The number of ranks of a group along `dims`.
   int64_t size(Dims dims = kWorld) const;
@@ -55,7 +40,7 @@ class Mesh {
   std::string name(Dims dims) const;
 
  private:
-  std::array<int64_t, kDimensions> sizes_{1, 1, 1, 1, 1};
+  std::array<int64_t, kAxes.size()> sizes_;
 };
 
 }  // namespace heddle::recipe

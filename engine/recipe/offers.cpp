@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "engine/recipe/mesh.h"
 #include "engine/recipe/schema.h"
 
 namespace heddle::recipe {
@@ -13,13 +14,23 @@ namespace {
 
 constexpr size_t kMaxOffers = 6;
 
+std::vector<std::string> joined(const std::vector<std::vector<std::string>>& lists) {
+  std::vector<std::string> all;
+  for (const std::vector<std::string>& list : lists)
+    all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
 /// Keys that have to fit the given one: a fault of one may be mended at another.
 std::vector<std::string> fitting_keys(const std::string& key) {
   static const std::vector<std::vector<std::string>> all = {
-      {"parallelism.dp_shard", "parallelism.tp", "parallelism.pp", "parallelism.cp",
-       "hardware.ranks", "parallelism.dp_replicate", "training.local_batch",
-       "training.global_batch", "parallelism.microbatches", "training.steps", "data.seq_len",
-       "model.max_seq_len", "schedule.warmup_steps", "model.n_heads", "model.n_kv_heads"},
+      joined({keys_along(kRest.dim),
+              keys_along(kWorld & ~kSamples),
+              {"hardware.ranks"},
+              keys_along(kSamples & ~kRest.dim),
+              {"training.local_batch", "training.global_batch", "parallelism.microbatches",
+               "training.steps", "data.seq_len", "model.max_seq_len", "schedule.warmup_steps",
+               "model.n_heads", "model.n_kv_heads"}}),
       {"precision.float8", "precision.param"}};
   for (const std::vector<std::string>& keys : all)
     if (std::ranges::find(keys, key) != keys.end()) return keys;
@@ -38,8 +49,10 @@ void set(Recipe& recipe, const std::string& key, const std::string& value) {
 std::vector<int64_t> candidates(const Recipe& recipe, const KeyInfo& info, int64_t value) {
   const Parallelism& p = recipe.parallelism;
   const auto at_least_one = [](int64_t n) { return std::max<int64_t>(1, n); };
-  const int64_t others = at_least_one(p.tp * p.pp * p.cp * p.dp_replicate);
-  const int64_t shards = p.dp_shard > 0 ? p.dp_shard : recipe.hardware.ranks / others;
+  const int64_t others = at_least_one(Mesh(p).size(kWorld & ~kRest.dim));
+  Degrees filled = p;
+  int64_t& rest = filled.*kRest.degree;
+  rest = at_least_one(rest > 0 ? rest : recipe.hardware.ranks / others);
   const std::vector<int64_t> numbers = {
       recipe.hardware.ranks,
       recipe.model.n_heads,
@@ -53,8 +66,8 @@ std::vector<int64_t> candidates(const Recipe& recipe, const KeyInfo& info, int64
       p.tp * p.cp,
       2 * p.cp,
       others,
-      others * at_least_one(shards),
-      at_least_one(recipe.training.local_batch * p.dp_replicate * at_least_one(shards))};
+      Mesh(filled).size(),
+      at_least_one(recipe.training.local_batch * Mesh(filled).size(kSamples))};
   std::set<int64_t> all;
   for (int64_t step = 1; step <= 4; ++step) all.insert({value - step, value + step});
   for (int64_t power = 1; power <= 1 << 20; power *= 2) all.insert(power);

@@ -22,31 +22,17 @@ const Names<PipelineSchedule>& pipeline_schedules() {
   return names;
 }
 
-const Names<ContextMode>& context_modes() {
+const Names<ContextMode>& context_mode_names() {
   static const Names<ContextMode> names = {{"allgather", ContextMode::allgather},
                                            {"ring", ContextMode::ring},
                                            {"ulysses", ContextMode::ulysses}};
   return names;
 }
 
-}  // namespace
+using R = Recipe;
 
-std::vector<Field> parallelism_fields() {
-  using R = Recipe;
+std::vector<Field> shard_modes() {
   return {
-      integer("parallelism.dp_replicate", &R::parallelism, &Parallelism::dp_replicate, 1, kMaxRanks)
-          .says("dp_replicate", "ranks", "Copies of the model that each work on other data.")
-          .often()
-          .steps(Step::doubling)
-          .graph(),
-      dp_shard_field()
-          .says("dp_shard", "ranks",
-                "Ranks over which parameters, gradients and optimizer states are sharded; -1: what "
-                "is left of the ranks.")
-          .often()
-          .zero("rest")
-          .steps(Step::doubling)
-          .graph(),
       choice("parallelism.dp_shard_states", &R::parallelism, &Parallelism::dp_shard_states,
              shard_states())
           .says("sharded states", "",
@@ -54,12 +40,11 @@ std::vector<Field> parallelism_fields() {
                 "optimizer states alone (ZeRO-1). Parameters that are not sharded are gathered "
                 "once a step; gradients that are not, reduced once a step.")
           .names({"all: ZeRO-3", "gradients, states: ZeRO-2", "states alone: ZeRO-1"})
-          .graph(),
-      integer("parallelism.tp", &R::parallelism, &Parallelism::tp, 1, kMaxRanks)
-          .says("tp", "ranks", "Tensor parallelism: each matrix is cut over so many ranks.")
-          .often()
-          .steps(Step::doubling)
-          .graph(),
+          .graph()};
+}
+
+std::vector<Field> tensor_modes() {
+  return {
       boolean("parallelism.sequence_parallel", &R::parallelism, &Parallelism::sequence_parallel)
           .says("sequence parallel", "",
                 "Between its matrices a tensor-parallel rank holds a part of the sequence.")
@@ -80,13 +65,11 @@ std::vector<Field> parallelism_fields() {
           .says("async tp", "",
                 "Tensor-parallel gathers and products in one kernel, as torch.compile fuses them: "
                 "for planning.")
-          .graph(),
-      integer("parallelism.pp", &R::parallelism, &Parallelism::pp, 1, kMaxRanks)
-          .says("pp", "ranks",
-                "Pipeline parallelism: the layers are cut into stages, one after the other.")
-          .often()
-          .steps(Step::doubling)
-          .graph(),
+          .graph()};
+}
+
+std::vector<Field> pipeline_modes() {
+  return {
       choice("parallelism.pp_schedule", &R::parallelism, &Parallelism::pp_schedule,
              pipeline_schedules())
           .says("schedule", "",
@@ -115,17 +98,55 @@ std::vector<Field> parallelism_fields() {
       stage_layers_field()
           .says("stage layers", "layers", "Layers of each stage, by hand.")
           .zero("even")
-          .graph("stage"),
-      integer("parallelism.cp", &R::parallelism, &Parallelism::cp, 1, kMaxRanks)
-          .says("cp", "ranks", "Context parallelism: each sequence is cut over so many ranks.")
-          .often()
-          .steps(Step::doubling)
-          .graph(),
-      choice("parallelism.cp_mode", &R::parallelism, &Parallelism::cp_mode, context_modes())
+          .graph("stage")};
+}
+
+std::vector<Field> context_modes() {
+  return {
+      choice("parallelism.cp_mode", &R::parallelism, &Parallelism::cp_mode, context_mode_names())
           .says("context", "", "How context-parallel ranks see each other's keys and values.")
           .often()
           .names({"gather keys and values", "ring", "Ulysses: exchange heads"})
           .graph()};
+}
+
+/// How ranks along an axis work together.
+std::vector<Field> modes_of(const Axis& axis) {
+  switch (axis.dim) {
+    case kShard:
+      return shard_modes();
+    case kTp:
+      return tensor_modes();
+    case kPp:
+      return pipeline_modes();
+    case kCp:
+      return context_modes();
+    default:
+      return {};
+  }
+}
+
+Field degree_field(const Axis& axis) {
+  Field field = axis.takes_rest
+                    ? rest_field(axis)
+                    : integer<Parallelism>(axis.key(), &R::parallelism, axis.degree, 1, kMaxRanks);
+  return std::move(field)
+      .says(std::string(axis.name), "ranks", std::string(axis.help))
+      .often()
+      .zero(axis.takes_rest ? "rest" : "")
+      .steps(Step::doubling)
+      .graph();
+}
+
+}  // namespace
+
+std::vector<Field> parallelism_fields() {
+  std::vector<Field> fields;
+  for (const Axis* axis : kAxesAsWritten) {
+    fields.push_back(degree_field(*axis));
+    for (Field& mode : modes_of(*axis)) fields.push_back(std::move(mode));
+  }
+  return fields;
 }
 
 }  // namespace heddle::recipe

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/recipe/axes.h"
+
 namespace heddle::recipe {
 
 enum class RopeType { llama3, linear, yarn };
@@ -130,22 +132,18 @@ enum class ContextMode { allgather, ring, ulysses };
 /// states (ZeRO-3), gradients and states (ZeRO-2), or states alone (ZeRO-1).
 enum class ShardStates { all, gradients, optimizer };
 
-struct Parallelism {
-  int64_t dp_replicate = 1;
-  int64_t dp_shard = -1;  // -1: what is left of the ranks
+/// [parallelism]: the degrees, and how ranks along the axes work together.
+struct Parallelism : Degrees {
   ShardStates dp_shard_states = ShardStates::all;
-  int64_t tp = 1;
   bool sequence_parallel = true;
   int64_t tp_chunks = 0;  // 0: 2 where the rows divide; see parallel/tensor_parallel.h
   bool async_tp = false;  // for planning
   bool tp_gather_again =
       true;  // backward gathers a linear layer's input again instead of keeping it
-  int64_t pp = 1;
   PipelineSchedule pp_schedule = PipelineSchedule::one_f_one_b;
   int64_t microbatches = 0;
   int64_t zero_bubble_limit = 0;  // micro-batches held at once; 0: as 1F1B (ZB-H1)
   std::vector<int64_t> stage_layers;
-  int64_t cp = 1;
   ContextMode cp_mode = ContextMode::allgather;
   bool operator==(const Parallelism&) const = default;
 };

@@ -115,10 +115,6 @@ void check_data(const Recipe& recipe, Checks& checks) {
   }
 }
 
-const std::vector<std::string> kDegrees = {"parallelism.dp_shard", "parallelism.dp_replicate",
-                                           "parallelism.tp",       "parallelism.pp",
-                                           "parallelism.cp",       "hardware.ranks"};
-
 /// "8 or 16 ranks": the nearest that divide into parts of so many.
 std::string nearest_ranks(int64_t ranks, int64_t parts) {
   const int64_t below = ranks / parts * parts;
@@ -127,47 +123,63 @@ std::string nearest_ranks(int64_t ranks, int64_t parts) {
   return fmt::format("{} or {} ranks", below, below + parts);
 }
 
-/// Fills dp_shard and checks that the degrees multiply to the ranks. False if nothing can follow.
+/// "dp_replicate 2 × tp 4": as the recipe's keys are ordered.
+std::string factors_text(const Degrees& degrees, Dims dims) {
+  std::string text;
+  for (const Axis* axis : kAxesAsWritten)
+    if ((axis->dim & dims) != 0)
+      text += fmt::format("{}{} {}", text.empty() ? "" : " × ", axis->name, degrees.*axis->degree);
+  return text;
+}
+
+int64_t product_of(const Degrees& degrees, Dims dims) {
+  int64_t product = 1;
+  for (const Axis& axis : kAxes)
+    if ((axis.dim & dims) != 0) product = times(product, degrees.*axis.degree);
+  return product;
+}
+
+/// The degrees above 1 of those that are `given`, cuts of the model before copies of it.
+std::vector<std::string> keys_above_one(const Degrees& degrees, Dims given) {
+  std::vector<std::string> keys;
+  for (const Dims dims : {kWorld & ~kSamples, kSamples})
+    for (const Axis* axis : kAxesAsWritten)
+      if ((axis->dim & dims & given) != 0 && degrees.*axis->degree > 1) keys.push_back(axis->key());
+  return keys;
+}
+
+/// Fills the degree that takes the remaining ranks and checks that the degrees multiply to the
+/// ranks. False if nothing can follow.
 bool check_mesh(Recipe& recipe, Checks& checks) {
-  if (!checks.sound(kDegrees)) return false;
+  constexpr Dims given = kWorld & ~kRest.dim;
+  std::vector<std::string> keys = {kRest.key()};
+  std::ranges::copy(keys_along(given), std::back_inserter(keys));
+  keys.emplace_back("hardware.ranks");
+  if (!checks.sound(keys)) return false;
   Parallelism& p = recipe.parallelism;
   const int64_t ranks = recipe.hardware.ranks;
-  const int64_t others = times(times(p.dp_replicate, p.tp), times(p.pp, p.cp));
-  const std::vector<std::string> first_degrees = {"parallelism.tp", "parallelism.pp",
-                                                  "parallelism.cp", "parallelism.dp_replicate",
-                                                  "hardware.ranks"};
-  if (p.dp_shard == -1) {
+  const int64_t others = product_of(p, given);
+  if (p.*kRest.degree == -1) {
     if (ranks % others != 0) {
-      const auto written = [&](const std::string& key) {
-        return (key == "parallelism.tp" && p.tp > 1) || (key == "parallelism.pp" && p.pp > 1) ||
-               (key == "parallelism.cp" && p.cp > 1) ||
-               (key == "parallelism.dp_replicate" && p.dp_replicate > 1);
-      };
-      std::vector<std::string> at;
-      std::ranges::copy_if(first_degrees, std::back_inserter(at), written);
       checks.fault(
-          at,
-          fmt::format("{} ranks do not divide by dp_replicate {} × tp {} × pp {} × cp {} = {}",
-                      ranks, p.dp_replicate, p.tp, p.pp, p.cp, others),
+          keys_above_one(p, given),
+          fmt::format("{} ranks do not divide by {} = {}", ranks, factors_text(p, given), others),
           fmt::format("{}, or degrees whose product divides {}", nearest_ranks(ranks, others),
                       ranks));
       return false;
     }
-    p.dp_shard = ranks / others;
+    p.*kRest.degree = ranks / others;
     return true;
   }
-  const int64_t product = times(others, p.dp_shard);
+  const int64_t product = product_of(p, kWorld);
   if (product != ranks) {
     const std::string valid = ranks % others == 0
-                                  ? fmt::format("dp_shard = {} or -1", ranks / others)
+                                  ? fmt::format("{} = {} or -1", kRest.name, ranks / others)
                                   : fmt::format("degrees whose product is {}", ranks);
-    checks.fault(
-        kDegrees,
-        fmt::format("dp_replicate {} × dp_shard {} × tp {} × pp {} × cp {} = {}, but there "
-                    "{} {} rank{}",
-                    p.dp_replicate, p.dp_shard, p.tp, p.pp, p.cp, product,
-                    ranks == 1 ? "is" : "are", ranks, ranks == 1 ? "" : "s"),
-        valid);
+    checks.fault(keys,
+                 fmt::format("{} = {}, but there {} {} rank{}", factors_text(p, kWorld), product,
+                             ranks == 1 ? "is" : "are", ranks, ranks == 1 ? "" : "s"),
+                 valid);
     return false;
   }
   return true;

@@ -90,20 +90,23 @@ Field betas_field() {
           }};
 }
 
-Field dp_shard_field() {
+Field rest_field(const Axis& axis) {
   const std::string valid = "-1 (what is left of the ranks) or 1 or more";
-  return {{"parallelism.dp_shard", "integer", "", valid, {}, -1, kMaxRanks},
-          [valid](const toml::node& node, Recipe& recipe, const Complain& complain) {
+  return {{axis.key(), "integer", "", valid, {}, -1, kMaxRanks},
+          [valid, degree = axis.degree](const toml::node& node, Recipe& recipe,
+                                        const Complain& complain) {
             const auto value = node.value_exact<int64_t>();
             if (!value) {
               complain_of_type(complain, node, "an integer", valid);
             } else if (*value != -1 && (*value < 1 || *value > kMaxRanks)) {
               complain(node, fmt::format("{} is out of range", *value), valid, "");
             } else {
-              recipe.parallelism.dp_shard = *value;
+              recipe.parallelism.*degree = *value;
             }
           },
-          [](const Recipe& recipe) { return fmt::format("{}", recipe.parallelism.dp_shard); }};
+          [degree = axis.degree](const Recipe& recipe) {
+            return fmt::format("{}", recipe.parallelism.*degree);
+          }};
 }
 
 Field stage_layers_field() {

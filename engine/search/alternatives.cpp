@@ -10,12 +10,20 @@
 namespace heddle::search {
 namespace {
 
+using recipe::kCp;
+using recipe::kPp;
+using recipe::kSamples;
+using recipe::kShard;
+using recipe::kTp;
 using recipe::PipelineSchedule;
 using recipe::RecomputeMode;
 
 std::string gib(int64_t bytes) { return bytes_text(static_cast<double>(bytes)); }
 
-bool pure_data(const Choice& choice) { return choice.pp == 1 && choice.cp == 1 && choice.tp == 1; }
+/// Whether all degrees along other axes are 1.
+bool is_along(const Choice& choice, recipe::Dims dims) {
+  return recipe::keep_degrees(choice, dims) == choice;
+}
 
 }  // namespace
 
@@ -29,25 +37,25 @@ std::vector<Obvious> obvious_layouts(const Question& question, int64_t node_devi
   };
   add("FSDP over all ranks, selective recomputation (TorchTitan's 8B)",
       [ranks = question.ranks](const Choice& c) {
-        return pure_data(c) && c.dp_shard == ranks && c.reshard &&
+        return is_along(c, kSamples) && c.dp_shard == ranks && c.reshard &&
                c.recompute == RecomputeMode::selective;
       });
   if (question.ranks > node)
     add("sharded within a node, copies across (HSDP)",
-        [node](const Choice& c) { return pure_data(c) && c.dp_shard == node; });
+        [node](const Choice& c) { return is_along(c, kSamples) && c.dp_shard == node; });
   if (node > 1)
     add(fmt::format("tensor parallel {} within a node, FSDP across, full recomputation "
                     "(TorchTitan's 70B)",
                     node),
         [node](const Choice& c) {
-          return c.tp == node && c.pp == 1 && c.cp == 1 && c.dp_replicate == 1 && c.reshard &&
+          return is_along(c, kTp | kShard) && c.tp == node && c.reshard &&
                  c.recompute == RecomputeMode::full;
         });
   add(fmt::format("tensor parallel {}, pipeline of 8 in 1f1b, full recomputation "
                   "(TorchTitan's 405B)",
                   node),
       [node](const Choice& c) {
-        return c.tp == node && c.pp == 8 && c.cp == 1 && c.dp_replicate == 1 &&
+        return is_along(c, kTp | kPp | kShard) && c.tp == node && c.pp == 8 &&
                c.schedule == PipelineSchedule::one_f_one_b && c.recompute == RecomputeMode::full;
       });
   const bool longer = question.recipe.data.seq_len > 32768;
@@ -56,8 +64,8 @@ std::vector<Obvious> obvious_layouts(const Question& question, int64_t node_devi
                   "Llama 3 405B was trained)",
                   node, longer ? ", context parallel 16" : ""),
       [node, cp](const Choice& c) {
-        return c.tp == node && c.pp == 16 && c.cp == cp && c.dp_replicate == 1 && !c.reshard &&
-               c.sequences == 1 && c.schedule == PipelineSchedule::interleaved;
+        return is_along(c, kTp | kPp | kCp | kShard) && c.tp == node && c.pp == 16 && c.cp == cp &&
+               !c.reshard && c.sequences == 1 && c.schedule == PipelineSchedule::interleaved;
       });
   return all;
 }

@@ -5,6 +5,7 @@
 #include "engine/cost/memory_use.h"
 #include "engine/cost/simulate.h"
 #include "engine/predict/planner.h"
+#include "engine/recipe/mesh.h"
 #include "engine/recipe/modules.h"
 #include "engine/recipe/parse.h"
 
@@ -16,11 +17,12 @@ constexpr int64_t kLayers = 3;
 /// One data-parallel rank's, a pipeline of one stage.
 recipe::Recipe small_recipe(const recipe::Recipe& recipe, const Choice& choice) {
   Choice one = choice;
-  one.pp = one.dp_replicate = one.dp_shard = one.micro_batches = 1;
+  static_cast<recipe::Degrees&>(one) = recipe::keep_degrees(one, recipe::kMicroBatch);
+  one.micro_batches = 1;
   one.overrides.clear();
   recipe::Recipe small = with(recipe, one);
   small.model.n_layers = std::min(kLayers, recipe.model.n_layers);
-  small.hardware.ranks = one.tp * one.cp;
+  small.hardware.ranks = recipe::Mesh(one).size();
   small.training.global_batch = one.sequences;
   small.parallelism.stage_layers.clear();
   small.wrapping.mode = recipe::WrappingMode::layers;
@@ -111,7 +113,8 @@ class Reader {
 }  // namespace
 
 Result<const Profile*> Profiles::of(const Choice& choice) {
-  const Inside inside{choice.tp, choice.cp, choice.cp_mode, choice.sequences};
+  const Inside inside{recipe::keep_degrees(choice, recipe::kMicroBatch), choice.cp_mode,
+                      choice.sequences};
   const std::pair key{inside, choice.recompute};
   auto known = known_.find(key);
   if (known == known_.end()) {

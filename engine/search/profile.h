@@ -41,8 +41,8 @@ class Profiles {
   Result<const Profile*> of(const Choice& choice);
 
  private:
-  /// tp, cp, its mode, sequences of a micro-batch.
-  using Inside = std::tuple<int64_t, int64_t, recipe::ContextMode, int64_t>;
+  /// The degrees of ranks that share a micro-batch, cp's mode, sequences of a micro-batch.
+  using Inside = std::tuple<recipe::Degrees, recipe::ContextMode, int64_t>;
   /// A small model, and what it runs on.
   struct Small {
     recipe::Recipe recipe;

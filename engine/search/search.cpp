@@ -63,7 +63,7 @@ class Search {
 
  private:
   Result<> prepare() {
-    const recipe::Recipe plain = with(question_.recipe, {.dp_shard = question_.ranks});
+    const recipe::Recipe plain = with(question_.recipe, sharded_over(question_.ranks));
     auto machine = train::machine_of(plain, question_.hardware, "heddle");
     if (!machine) return fail(machine);
     if (!train::is_this_machine(question_.hardware)) {
@@ -352,20 +352,19 @@ class Search {
     const Choice choice = choice_of(recipe);
     const auto slowest =
         std::ranges::max_element(plan->ranks_shown, {}, &plan::RankFigures::step_seconds);
-    Planned planned{
-        choice,
-        {.sets = sets_of(question_, choice),
-         .words = words_of(choice),
-         .mesh = {choice.pp, choice.dp_replicate, choice.dp_shard, choice.cp, choice.tp},
-         .step_seconds = plan->step_seconds,
-         .tokens_per_second =
-             static_cast<double>(plan->tokens_per_step) / std::max(plan->step_seconds, 1e-12),
-         .compute_seconds = slowest->compute_seconds,
-         .exposed_seconds = slowest->exposed_seconds,
-         .bubble_seconds = slowest->bubble_seconds,
-         .peak_bytes = plan->peak_bytes,
-         .fits = result_.limit_bytes == 0 || plan->peak_bytes <= result_.limit_bytes},
-        {}};
+    Planned planned{choice,
+                    {.sets = sets_of(question_, choice),
+                     .words = words_of(choice),
+                     .mesh = recipe::list_degrees(choice),
+                     .step_seconds = plan->step_seconds,
+                     .tokens_per_second = static_cast<double>(plan->tokens_per_step) /
+                                          std::max(plan->step_seconds, 1e-12),
+                     .compute_seconds = slowest->compute_seconds,
+                     .exposed_seconds = slowest->exposed_seconds,
+                     .bubble_seconds = slowest->bubble_seconds,
+                     .peak_bytes = plan->peak_bytes,
+                     .fits = result_.limit_bytes == 0 || plan->peak_bytes <= result_.limit_bytes},
+                    {}};
     for (const plan::RankFigures& rank : plan->ranks_shown)
       planned.stage_bytes.push_back(rank.peak_bytes);
     return {std::move(planned), ""};

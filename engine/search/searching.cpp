@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <map>
 
 #include "base/number_text.h"
 #include "engine/predict/machine.h"
@@ -15,25 +15,24 @@ using recipe::Fault;
 using recipe::Parsed;
 
 /// The keys that a search decides, with values by which any recipe can be read.
-constexpr std::array kFree = {std::pair{"parallelism.dp_replicate", "1"},
-                              std::pair{"parallelism.dp_shard", "-1"},
-                              std::pair{"parallelism.tp", "1"},
-                              std::pair{"parallelism.cp", "1"},
-                              std::pair{"parallelism.cp_mode", "\"allgather\""},
-                              std::pair{"parallelism.pp", "1"},
-                              std::pair{"parallelism.pp_schedule", "\"1f1b\""},
-                              std::pair{"parallelism.microbatches", "0"},
-                              std::pair{"parallelism.stage_layers", "[]"},
-                              std::pair{"parallelism.tp_chunks", "0"},
-                              std::pair{"training.local_batch", "1"},
-                              std::pair{"training.global_batch", "0"},
-                              std::pair{"training.loss_chunks", "0"},
-                              std::pair{"wrapping.reshard_after_forward", "true"},
-                              std::pair{"recompute.mode", "\"none\""},
-                              std::pair{"override", "[]"}};
-
-bool is_free(const std::string& key) {
-  return std::ranges::any_of(kFree, [&](const auto& each) { return each.first == key; });
+const std::map<std::string, std::string>& free_keys() {
+  static const std::map<std::string, std::string> all = [] {
+    std::map<std::string, std::string> keys = {{"parallelism.cp_mode", "\"allgather\""},
+                                               {"parallelism.pp_schedule", "\"1f1b\""},
+                                               {"parallelism.microbatches", "0"},
+                                               {"parallelism.stage_layers", "[]"},
+                                               {"parallelism.tp_chunks", "0"},
+                                               {"training.local_batch", "1"},
+                                               {"training.global_batch", "0"},
+                                               {"training.loss_chunks", "0"},
+                                               {"wrapping.reshard_after_forward", "true"},
+                                               {"recompute.mode", "\"none\""},
+                                               {"override", "[]"}};
+    for (const recipe::Axis& axis : recipe::kAxes)
+      keys[axis.key()] = std::to_string(recipe::Degrees{}.*axis.degree);
+    return keys;
+  }();
+  return all;
 }
 
 std::string key_of(const std::string& set) {
@@ -123,7 +122,7 @@ class Asking {
     if (!given.ok()) return given.faults;
     if (auto faults = pose(given.recipe); !faults.empty()) return faults;
     const auto machine =
-        train::machine_of(search::with(question_.recipe, {.dp_shard = question_.ranks}),
+        train::machine_of(search::with(question_.recipe, search::sharded_over(question_.ranks)),
                           question_.hardware, "heddle");
     if (!machine) return machine.error();
     Parsed asked = given;
@@ -164,8 +163,8 @@ class Asking {
     const int64_t ranks = request_.ranks > 0 ? request_.ranks : given.hardware.ranks;
     std::vector<std::string> plain;
     for (const std::string& fix : request_.fixes)
-      if (!is_free(key_of(fix))) plain.push_back(fix);
-    for (const auto& [key, value] : kFree) plain.push_back(fmt::format("{}={}", key, value));
+      if (!free_keys().contains(key_of(fix))) plain.push_back(fix);
+    for (const auto& [key, value] : free_keys()) plain.push_back(fmt::format("{}={}", key, value));
     std::set<std::string> fixed;
     for (const std::string& fix : request_.fixes) fixed.insert(key_of(fix));
     if (!fixed.contains("wrapping.mode")) {

@@ -1,6 +1,6 @@
 #include "engine/search/space.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -11,6 +11,7 @@ namespace heddle::search {
 namespace {
 
 using recipe::ContextMode;
+using recipe::Divides;
 using recipe::PipelineSchedule;
 using recipe::RecomputeMode;
 using recipe::WrappingMode;
@@ -32,7 +33,7 @@ class Options {
   explicit Options(const Question& question) : question_(question) {}
 
   template <typename T>
-  std::vector<T> of(const char* key, T own, std::vector<T> all) const {
+  std::vector<T> of(const std::string& key, T own, std::vector<T> all) const {
     if (!question_.fixed.contains(key)) return all;
     if constexpr (std::is_same_v<T, int64_t>)
       if (std::ranges::find(all, own) == all.end()) return {};
@@ -60,28 +61,48 @@ class Enumeration {
         options_(question),
         batch_is_fixed_(question.fixed.contains("training.local_batch") ||
                         question.fixed.contains("parallelism.microbatches")),
-        mesh_is_fixed_(question.fixed.contains("parallelism.cp") ||
-                       question.fixed.contains("parallelism.dp_shard") ||
-                       question.fixed.contains("parallelism.dp_replicate")),
+        mesh_is_fixed_(std::ranges::any_of(
+            recipe::keys_along(recipe::kTokens),
+            [&](const std::string& key) { return question.fixed.contains(key); })),
         each_(each) {}
 
   void run() {
-    const recipe::Parallelism& own = recipe_.parallelism;
-    for (const int64_t pp : options_.of("parallelism.pp", own.pp, divisors(ranks_)))
-      if (pp <= recipe_.model.n_layers)
-        for (const int64_t tp : options_.of("parallelism.tp", own.tp, divisors(ranks_ / pp)))
-          if (tensor_parallel(tp))
-            for (const int64_t cp :
-                 options_.of("parallelism.cp", own.cp, divisors(ranks_ / pp / tp)))
-              if (recipe_.data.seq_len % (cp * (cp > 1 ? 2 : 1)) == 0 && sequence_parallel(tp, cp))
-                mesh({.pp = pp,
-                      .cp = cp,
-                      .tp = tp,
-                      .gather_again = recipe_.parallelism.tp_gather_again,
-                      .overrides = recipe_.overrides});
+    Choice choice;
+    static_cast<recipe::Degrees&>(choice) = recipe::keep_degrees({}, 0);
+    choice.gather_again = recipe_.parallelism.tp_gather_again;
+    choice.overrides = recipe_.overrides;
+    cut(choice, recipe::kAxesAsSearched.begin(), ranks_);
   }
 
  private:
+  using Axes = decltype(recipe::kAxesAsSearched)::const_iterator;
+
+  /// Cuts the model along this axis and the following ones; samples take the ranks that are `left`.
+  void cut(Choice choice, Axes at, int64_t left) {
+    const recipe::Axis& axis = **at;
+    if (axis.divides == Divides::samples) return spread_samples(choice, left);
+    const int64_t own = recipe_.parallelism.*axis.degree;
+    for (const int64_t degree : options_.of(axis.key(), own, divisors(left))) {
+      choice.*axis.degree = degree;
+      if (divides(axis, choice)) cut(choice, at + 1, left / degree);
+    }
+  }
+
+  bool divides(const recipe::Axis& axis, const Choice& choice) const {
+    switch (axis.divides) {
+      case Divides::layers:
+        return choice.pp <= recipe_.model.n_layers;
+      case Divides::matrices:
+        return tensor_parallel(choice.tp);
+      case Divides::sequences:
+        return recipe_.data.seq_len % (choice.cp * (choice.cp > 1 ? 2 : 1)) == 0 &&
+               sequence_parallel(choice.tp, choice.cp);
+      case Divides::samples:
+        return true;
+    }
+    return false;
+  }
+
   bool tensor_parallel(int64_t tp) const {
     const recipe::Model& model = recipe_.model;
     return model.n_heads % tp == 0 && model.n_kv_heads % tp == 0 && model.ffn_dim % tp == 0;
@@ -98,9 +119,8 @@ class Enumeration {
     return heads % choice.cp == 0 && (kv_heads % choice.cp == 0 || choice.cp % kv_heads == 0);
   }
 
-  void mesh(Choice choice) {
+  void spread_samples(Choice choice, int64_t data) {
     const recipe::Parallelism& own = recipe_.parallelism;
-    const int64_t data = ranks_ / choice.pp / choice.tp / choice.cp;
     if (recipe_.training.global_batch % data != 0) return;
     const int64_t sequences = recipe_.training.global_batch / data;
     for (const int64_t shard : options_.of("parallelism.dp_shard", own.dp_shard, divisors(data))) {
@@ -188,10 +208,6 @@ class Enumeration {
   const std::function<void(const Choice&)>& each_;
 };
 
-std::string one(const char* name, int64_t degree) {
-  return degree > 1 ? fmt::format("{} {}", name, degree) : "";
-}
-
 std::string in_words(RecomputeMode mode, double budget) {
   switch (mode) {
     case RecomputeMode::none:
@@ -225,12 +241,8 @@ std::string in_words(PipelineSchedule schedule) {
 recipe::Recipe with(const recipe::Recipe& recipe, const Choice& choice) {
   recipe::Recipe changed = recipe;
   recipe::Parallelism& p = changed.parallelism;
-  p.pp = choice.pp;
-  p.dp_replicate = choice.dp_replicate;
-  p.dp_shard = choice.dp_shard;
-  p.cp = choice.cp;
+  static_cast<recipe::Degrees&>(p) = choice;
   p.cp_mode = choice.cp_mode;
-  p.tp = choice.tp;
   p.tp_chunks = 0;
   p.tp_gather_again = choice.gather_again;
   p.pp_schedule = choice.schedule;
@@ -248,30 +260,34 @@ recipe::Recipe with(const recipe::Recipe& recipe, const Choice& choice) {
   return changed;
 }
 
+Choice sharded_over(int64_t ranks) {
+  Choice choice;
+  choice.dp_shard = ranks;
+  return choice;
+}
+
 Choice choice_of(const recipe::Recipe& resolved) {
   const recipe::Parallelism& p = resolved.parallelism;
-  return {
-      .pp = p.pp,
-      .dp_replicate = p.dp_replicate,
-      .dp_shard = p.dp_shard,
-      .cp = p.cp,
-      .tp = p.tp,
-      .cp_mode = p.cp_mode,
-      .schedule = p.pp_schedule,
-      .sequences = resolved.micro_batch_size(),
-      .micro_batches = resolved.micro_batches(),
-      .reshard = resolved.wrapping.reshard_after_forward != 0,
-      .gather_again = p.tp_gather_again,
-      .recompute = resolved.recompute.mode,
-      .budget = resolved.recompute.mode == RecomputeMode::budget ? resolved.recompute.budget : 0,
-      .overrides = resolved.overrides};
+  Choice choice{p};
+  choice.cp_mode = p.cp_mode;
+  choice.schedule = p.pp_schedule;
+  choice.sequences = resolved.micro_batch_size();
+  choice.micro_batches = resolved.micro_batches();
+  choice.reshard = resolved.wrapping.reshard_after_forward != 0;
+  choice.gather_again = p.tp_gather_again;
+  choice.recompute = resolved.recompute.mode;
+  if (choice.recompute == RecomputeMode::budget) choice.budget = resolved.recompute.budget;
+  choice.overrides = resolved.overrides;
+  return choice;
 }
 
 std::vector<std::string> sets_of(const Question& question, const Choice& choice) {
-  static const std::set<std::string> always = {"hardware.ranks",       "parallelism.dp_replicate",
-                                               "parallelism.dp_shard", "parallelism.tp",
-                                               "parallelism.cp",       "parallelism.pp",
-                                               "training.local_batch", "training.global_batch"};
+  static const std::set<std::string> always = [] {
+    const std::vector<std::string> degrees = recipe::keys_along(recipe::kWorld);
+    std::set<std::string> keys(degrees.begin(), degrees.end());
+    keys.insert({"hardware.ranks", "training.local_batch", "training.global_batch"});
+    return keys;
+  }();
   static const std::set<std::string> others = {"parallelism.cp_mode",
                                                "parallelism.pp_schedule",
                                                "parallelism.microbatches",
@@ -301,11 +317,7 @@ std::vector<std::string> sets_of(const Question& question, const Choice& choice)
 }
 
 std::string words_of(const Choice& choice) {
-  std::vector<std::string> degrees = {
-      one("pp", choice.pp), one("dp_replicate", choice.dp_replicate),
-      one("dp_shard", choice.dp_shard), one("cp", choice.cp), one("tp", choice.tp)};
-  std::erase(degrees, "");
-  std::string text = degrees.empty() ? "one rank" : fmt::format("{}", fmt::join(degrees, " × "));
+  std::string text = recipe::degrees_text(choice);
   if (choice.cp > 1)
     text += choice.cp_mode == ContextMode::ring      ? " (ring)"
             : choice.cp_mode == ContextMode::ulysses ? " (ulysses)"

@@ -12,8 +12,7 @@
 namespace heddle::search {
 
 /// The keys that a search decides; all others stay the recipe's.
-struct Choice {
-  int64_t pp = 1, dp_replicate = 1, dp_shard = 1, cp = 1, tp = 1;
+struct Choice : recipe::Degrees {
   recipe::ContextMode cp_mode = recipe::ContextMode::allgather;
   recipe::PipelineSchedule schedule = recipe::PipelineSchedule::one_f_one_b;
   int64_t sequences = 1;      // of a micro-batch
@@ -39,6 +38,9 @@ struct Question {
 
 /// The recipe in this layout, not resolved again.
 recipe::Recipe with(const recipe::Recipe& recipe, const Choice& choice);
+
+/// Data parallelism alone: each of the ranks has a shard.
+Choice sharded_over(int64_t ranks);
 
 /// A recipe's own.
 Choice choice_of(const recipe::Recipe& resolved);

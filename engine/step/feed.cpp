@@ -150,7 +150,7 @@ runtime::NamedTensors step_tensors(const recipe::Recipe& recipe, const recipe::L
 
 Result<Feed> make_feed(const recipe::Recipe& recipe, const recipe::Layout& layout,
                        const data::DataLoader& loader, int64_t step, int64_t rank) {
-  const int64_t data_rank = layout.mesh().index(rank, recipe::kReplicate | recipe::kShard);
+  const int64_t data_rank = layout.mesh().index(rank, recipe::kSamples);
   Feed feed;
   for (int64_t m = 0; m < recipe.micro_batches(); ++m) {
     auto batch = loader.next(step, m, data_rank, recipe.data_parallel_ranks());

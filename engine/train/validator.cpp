@@ -42,7 +42,7 @@ Result<double> Validator::loss(Runner& runner) const {
   double sum = 0;
   int64_t tokens = 0;
   for (int64_t first = 0; first < end; first += at_once) {
-    const int64_t own = first + mesh.index(rank_, recipe::kReplicate | recipe::kShard) * mine;
+    const int64_t own = first + mesh.index(rank_, recipe::kSamples) * mine;
     const int64_t count = text.labels_once(first, std::min(end, first + at_once));
     runtime::NamedTensors step = step_tensors(recipe_, layout_, 0, rank_);
     step["token_count"] = at::scalar_tensor(static_cast<double>(count), at::kFloat);
@@ -74,7 +74,7 @@ at::Tensor Validator::logits_at(Runner& runner, const std::vector<int32_t>& toke
   const auto at = std::find(own.begin(), own.end(), static_cast<int64_t>(tokens.size()) - 1);
   const auto logits = outputs.find("logits");
   if (logits != outputs.end() && at != own.end() &&
-      mesh.index(rank_, recipe::kReplicate | recipe::kShard) == 0)
+      mesh.index(rank_, recipe::kSamples) == 0)
     row.narrow(0, mesh.index(rank_, recipe::kTp) * width, width)
         .copy_(logits->second[at - own.begin()]);
   if (mesh.size() > 1)

@@ -42,23 +42,26 @@ MeshPanel::MeshPanel(const RecipeDocument& document, QLabel* product, QWidget* p
 void MeshPanel::refresh() {
   const recipe::Parallelism& p = document_.resolved().recipe.parallelism;
   const qint64 ranks = document_.resolved().recipe.hardware.ranks;
-  const bool rest = p.dp_shard < 1;  // could not be filled in
-  recipe::Parallelism degrees = p;
-  degrees.dp_shard = std::max<int64_t>(1, p.dp_shard);
+  recipe::Degrees degrees = p;
+  int64_t& rest = degrees.*recipe::kRest.degree;
+  const bool open = rest < 1;  // could not be filled in
+  if (open) rest = 1;
   const recipe::Mesh mesh(degrees);
   const qint64 product = mesh.size();
-  const bool fits = !rest && product == ranks;
-  product_->setText(QStringLiteral("%1·%2·%3·%4·%5 = %6")
-                        .arg(p.pp)
-                        .arg(p.dp_replicate)
-                        .arg(rest ? QStringLiteral("?") : QString::number(p.dp_shard))
-                        .arg(p.cp)
-                        .arg(p.tp)
-                        .arg(rest ? format::plural(ranks, tr("rank")) + QStringLiteral(" ✗")
-                                  : format::plural(product, tr("rank")) +
-                                        (fits ? QStringLiteral(" ✓") : QStringLiteral(" ✗"))));
-  product_->setToolTip(tr("pp × dp_replicate × dp_shard × cp × tp, outermost first; there are %1")
-                           .arg(format::plural(ranks, tr("rank"))));
+  const bool fits = !open && product == ranks;
+  QStringList names, numbers;
+  for (const recipe::Axis& axis : recipe::kAxes) {
+    const bool unknown = open && axis.takes_rest;
+    names << QLatin1String(axis.name);
+    numbers << (unknown ? QStringLiteral("?") : QString::number(p.*axis.degree));
+  }
+  product_->setText(QStringLiteral("%1 = %2 %3")
+                        .arg(numbers.join(QStringLiteral("·")),
+                             format::plural(open ? ranks : product, tr("rank")),
+                             fits ? QStringLiteral("✓") : QStringLiteral("✗")));
+  product_->setToolTip(
+      tr("%1, outermost first; there are %2")
+          .arg(names.join(QStringLiteral(" × ")), format::plural(ranks, tr("rank"))));
   setTone(product_, fits ? "good" : "bad");
   mesh_->setMesh(mesh, ranks, ranksPerNode(document_.resolved().recipe.hardware), fits);
   note_->setText(fits ? colorWords(mesh) : QString());

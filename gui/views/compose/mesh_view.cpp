@@ -3,7 +3,7 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
-#include <array>
+#include <ranges>
 
 #include "gui/format.h"
 #include "gui/theme/run_colors.h"
@@ -17,15 +17,8 @@ constexpr qint64 kNumbered = 64;    // cells with their numbers, a row a node
 constexpr qint64 kMaxCells = 4096;  // more cannot be told apart
 constexpr qint64 kFills = 3;        // of a colour: more groups than colours differ in their fill
 
-struct Dimension {
-  recipe::Dims bit;
-  const char* name;
-  int slot;  // of the runs' colours
-};
-constexpr std::array kDimensions = {
-    Dimension{recipe::kTp, "tp", 0}, Dimension{recipe::kCp, "cp", 4},
-    Dimension{recipe::kShard, "dp_shard", 2}, Dimension{recipe::kReplicate, "dp_replicate", 3},
-    Dimension{recipe::kPp, "pp", 1}};
+/// The axes, innermost first: ranks that are next to each other are told apart first.
+constexpr auto kInnermostFirst = std::views::reverse(recipe::kAxes);
 
 QColor slotColor(qint64 slot) {
   return runStroke(static_cast<int>(slot % kRunColors), Theme::instance().scheme()).color;
@@ -122,10 +115,10 @@ recipe::Dims MeshView::colored() const {
 }
 
 recipe::Dims MeshView::groupOf(qint64 rank) const {
-  for (const Dimension& each : kDimensions) {
-    const recipe::Dims others = recipe::kWorld & ~each.bit;
-    if (mesh_.size(each.bit) > 1 && mesh_.index(rank, others) == mesh_.index(hovered_, others))
-      return each.bit;
+  for (const recipe::Axis& axis : kInnermostFirst) {
+    const recipe::Dims others = recipe::kWorld & ~axis.dim;
+    if (mesh_.size(axis.dim) > 1 && mesh_.index(rank, others) == mesh_.index(hovered_, others))
+      return axis.dim;
   }
   return 0;
 }
@@ -146,8 +139,8 @@ void MeshView::paintEvent(QPaintEvent*) {
     if (hovered_ >= 0 && valid_) {
       const recipe::Dims shared = groupOf(rank);
       strength = shared != 0 || rank == hovered_ ? 0.85 : 0.12;
-      for (const Dimension& each : kDimensions)
-        if (each.bit == shared) color = slotColor(each.slot);
+      for (const recipe::Axis& axis : recipe::kAxes)
+        if (axis.dim == shared) color = slotColor(axis.color);
       if (rank == hovered_) color = c.text;
     }
     painter.fillRect(box, blend(c.surface, color, strength));
@@ -190,10 +183,10 @@ void MeshView::paintLegend(QPainter& painter) const {
     x += 12 + painter.fontMetrics().horizontalAdvance(text) + 10;
   };
   word(tr("rank %1").arg(hovered_), c.text);
-  for (const Dimension& each : kDimensions) {
-    if (mesh_.size(each.bit) == 1) continue;
-    word(QStringLiteral("%1 %2").arg(QLatin1String(each.name)).arg(mesh_.index(hovered_, each.bit)),
-         slotColor(each.slot));
+  for (const recipe::Axis& axis : kInnermostFirst) {
+    if (mesh_.size(axis.dim) == 1) continue;
+    word(QStringLiteral("%1 %2").arg(QLatin1String(axis.name)).arg(mesh_.index(hovered_, axis.dim)),
+         slotColor(axis.color));
   }
 }
 

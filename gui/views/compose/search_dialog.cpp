@@ -229,15 +229,10 @@ void SearchDialog::showHovered(int index) {
   step_->show(*found);
   // A search that runs has the cores, and may find a better one yet.
   if (!search_.isRunning()) step_->plan(asked_);
-  if (found->mesh.size() != recipe::kDimensions) return;
-  recipe::Parallelism mesh;
-  mesh.pp = found->mesh[0];
-  mesh.dp_replicate = found->mesh[1];
-  mesh.dp_shard = found->mesh[2];
-  mesh.cp = found->mesh[3];
-  mesh.tp = found->mesh[4];
+  const std::optional<recipe::Degrees> degrees = recipe::degrees_of(found->mesh);
+  if (!degrees) return;
   constexpr qint64 kNode = 8;
-  mesh_->setMesh(recipe::Mesh(mesh), result.ranks, kNode, true);
+  mesh_->setMesh(recipe::Mesh(*degrees), result.ranks, kNode, true);
 }
 
 void SearchDialog::takeOver(const plan::Found& found) {

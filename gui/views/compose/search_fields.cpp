@@ -11,18 +11,14 @@ namespace {
 
 constexpr int kWidth = 264;
 
-// Keys that a search decides and a person may want to keep.
-constexpr std::array kKeys = {"parallelism.dp_replicate",
-                              "parallelism.dp_shard",
-                              "parallelism.tp",
-                              "parallelism.cp",
-                              "parallelism.cp_mode",
-                              "parallelism.pp",
-                              "parallelism.pp_schedule",
-                              "parallelism.microbatches",
-                              "training.local_batch",
-                              "wrapping.reshard_after_forward",
-                              "recompute.mode"};
+/// Keys that a search decides and a person may want to keep.
+std::vector<std::string> keysToKeep() {
+  std::vector<std::string> keys = recipe::keys_along(recipe::kWorld);
+  keys.insert(keys.end(),
+              {"parallelism.cp_mode", "parallelism.pp_schedule", "parallelism.microbatches",
+               "training.local_batch", "wrapping.reshard_after_forward", "recompute.mode"});
+  return keys;
+}
 
 QString resolvedValue(const RecipeDocument& document, const std::string& key) {
   for (const auto& [name, value] : recipe::flatten(document.resolved().recipe))
@@ -76,7 +72,7 @@ QLayout* SearchFields::makePins() {
   grid->setHorizontalSpacing(8);
   grid->setVerticalSpacing(2);
   grid->setColumnStretch(1, 1);
-  for (const char* key : kKeys) {
+  for (const std::string& key : keysToKeep()) {
     const recipe::KeyInfo* info = recipe::find_key(key);
     const QString name = QString::fromStdString(info->label);
     QToolButton* button = iconButton(QStringLiteral("pin"), tr("Keep %1 as it is").arg(name));

@@ -54,19 +54,6 @@ QString batchText(const recipe::Recipe& r) {
   return text;
 }
 
-QString meshText(const recipe::Parallelism& p) {
-  QStringList parts;
-  const auto add = [&](const char* name, int64_t size) {
-    if (size > 1) parts << QStringLiteral("%1 %2").arg(QLatin1String(name)).arg(size);
-  };
-  add("pp", p.pp);
-  add("dp_replicate", p.dp_replicate);
-  add("dp_shard", p.dp_shard);
-  add("cp", p.cp);
-  add("tp", p.tp);
-  return parts.isEmpty() ? tr("one rank") : parts.join(QStringLiteral(" × "));
-}
-
 /// A few keys as the recipe's text has them.
 QString valueOf(const std::vector<std::pair<std::string, std::string>>& values, const char* key) {
   for (const auto& [name, value] : values) {
@@ -98,17 +85,18 @@ QStringList exceptionTexts(const recipe::Recipe& r) {
 /// Every other key that differs from its default: nothing that changes the run goes unsaid.
 QString othersText(const recipe::Parsed& resolved, const FlatValues& values) {
   static const std::set<std::string> kShown = {
-      "data.text",      "data.mix",        "data.token_ids",        "data.seq_len",
-      "training.steps", "precision.param", "precision.reduce",      "training.local_batch",
-      "wrapping.mode",  "recompute.mode",  "training.global_batch", "optimizer.name",
-      "optimizer.lr",   "parallelism.pp",  "parallelism.dp_shard",  "parallelism.dp_replicate",
-      "parallelism.cp", "parallelism.tp",  "precision.float8",      "data.tokenizer",
-      "hardware.ranks", "override"};
+      "data.text",      "data.mix",         "data.token_ids",        "data.seq_len",
+      "training.steps", "precision.param",  "precision.reduce",      "training.local_batch",
+      "wrapping.mode",  "recompute.mode",   "training.global_batch", "optimizer.name",
+      "optimizer.lr",   "precision.float8", "data.tokenizer",        "hardware.ranks",
+      "override"};
+  static const std::vector<std::string> kDegrees = recipe::keys_along(recipe::kWorld);
   const FlatValues defaults = recipe::flatten(recipe::Recipe{});
   QStringList texts = exceptionTexts(resolved.recipe);
   for (size_t i = 0; i < values.size(); ++i) {
     const auto& [key, value] = values[i];
-    if (kShown.contains(key) || value == defaults[i].second) continue;
+    if (kShown.contains(key) || std::ranges::find(kDegrees, key) != kDegrees.end()) continue;
+    if (value == defaults[i].second) continue;
     if (!resolved.places.contains(key)) continue;  // follows from other keys
     // The preset's or the checkpoint's numbers are the model's, which its own row names.
     if (key.starts_with("model.") && key != "model.checkpoint") continue;
@@ -135,7 +123,7 @@ QVector<QPair<QString, QString>> factsOf(const recipe::Parsed& resolved) {
       {tr("model"), modelText(r)},
       {tr("data"), dataText(r)},
       {tr("training"), batchText(r)},
-      {tr("parallelism"), meshText(r.parallelism)},
+      {tr("parallelism"), QString::fromStdString(recipe::degrees_text(r.parallelism))},
       {tr("wrapping"),
        tr("%1, recompute %2")
            .arg(valueOf(values, "wrapping.mode"), valueOf(values, "recompute.mode"))},

@@ -226,13 +226,10 @@ std::vector<int> StepCard::stagesOf(const std::vector<int32_t>& ranks) const {
 
 QString StepCard::placeOf(int64_t rank) const {
   QStringList parts;
-  for (const auto& [name, dim] : {std::pair("pp", recipe::kPp),
-                                  {"rep", recipe::kReplicate},
-                                  {"dp", recipe::kShard},
-                                  {"cp", recipe::kCp},
-                                  {"tp", recipe::kTp}})
-    if (mesh_.size(dim) > 1)
-      parts << QStringLiteral("%1%2").arg(QLatin1String(name)).arg(mesh_.index(rank, dim));
+  for (const recipe::Axis& axis : recipe::kAxes)
+    if (mesh_.size(axis.dim) > 1)
+      parts
+          << QStringLiteral("%1%2").arg(QLatin1String(axis.brief)).arg(mesh_.index(rank, axis.dim));
   return parts.size() > 1 ? parts.join(QChar(' ')) : QString();
 }
 

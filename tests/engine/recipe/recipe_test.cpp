@@ -65,21 +65,19 @@ class RecipeTest : public QObject {
     expected.validation = {{"held-out.txt"}, 5, 4, "To be", 12, 0.5};
     expected.optimizer = {"adamw", 1e-3, 0.8, 0.9, 1e-6, 0};
     expected.schedule = {2, Decay::cosine, 0.5, 0.1};
-    expected.parallelism = {.dp_replicate = 2,
-                            .dp_shard = 4,
-                            .dp_shard_states = ShardStates::optimizer,
-                            .tp = 2,
-                            .sequence_parallel = false,
-                            .tp_chunks = 2,
-                            .async_tp = true,
-                            .tp_gather_again = false,
-                            .pp = 2,
-                            .pp_schedule = PipelineSchedule::zero_bubble,
-                            .microbatches = 2,
-                            .zero_bubble_limit = 3,
-                            .stage_layers = {1, 3},
-                            .cp = 2,
-                            .cp_mode = ContextMode::ring};
+    Parallelism& parallelism = expected.parallelism;
+    static_cast<Degrees&>(parallelism) = {
+        .pp = 2, .dp_replicate = 2, .dp_shard = 4, .cp = 2, .tp = 2};
+    parallelism.dp_shard_states = ShardStates::optimizer;
+    parallelism.sequence_parallel = false;
+    parallelism.tp_chunks = 2;
+    parallelism.async_tp = true;
+    parallelism.tp_gather_again = false;
+    parallelism.pp_schedule = PipelineSchedule::zero_bubble;
+    parallelism.microbatches = 2;
+    parallelism.zero_bubble_limit = 3;
+    parallelism.stage_layers = {1, 3};
+    parallelism.cp_mode = ContextMode::ring;
     expected.wrapping = {WrappingMode::manual,
                          {{"tok_embeddings"}, {"layers.0-3"}, {"norm", "output"}},
                          2,
