@@ -73,8 +73,7 @@ at::Tensor Validator::logits_at(Runner& runner, const std::vector<int32_t>& toke
                                        recipe_.parallelism.cp_mode, s);
   const auto at = std::find(own.begin(), own.end(), static_cast<int64_t>(tokens.size()) - 1);
   const auto logits = outputs.find("logits");
-  if (logits != outputs.end() && at != own.end() &&
-      mesh.index(rank_, recipe::kSamples) == 0)
+  if (logits != outputs.end() && at != own.end() && mesh.index(rank_, recipe::kSamples) == 0)
     row.narrow(0, mesh.index(rank_, recipe::kTp) * width, width)
         .copy_(logits->second[at - own.begin()]);
   if (mesh.size() > 1)
