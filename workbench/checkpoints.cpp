@@ -7,6 +7,7 @@
 #include "engine/checkpoint/step_folders.h"
 #include "engine/launch/checkpoint_folder.h"
 #include "remote/connect.h"
+#include "workbench/backend.h"
 #include "workbench/import.h"
 
 namespace heddle::workbench {
@@ -30,10 +31,10 @@ std::optional<storage::RunSummary> run_of(storage::Reader& reader, const recipe:
 
 }  // namespace
 
-std::string checkpoint_folder(const recipe::Checkpoint& checkpoint, const remote::Host& host,
+std::string checkpoint_folder(const recipe::Checkpoint& checkpoint, const remote::Target& target,
                               const std::string& run_dir) {
   recipe::Checkpoint there = checkpoint;
-  if (!host.is_this_machine()) there.folder.clear();
+  if (!backend_of(target).has_our_files()) there.folder.clear();
   return launch::checkpoint_folder(there, run_dir);
 }
 
@@ -66,7 +67,7 @@ Result<> RunCheckpoints::add_host(size_t host, const recipe::Checkpoint& checkpo
   if (!*there)
     return fail("{}: the run directory of {} is gone: there is no {}", (*node)->name(), run,
                 run_dir);
-  folders_.push_back(checkpoint_folder(checkpoint, place_.target.hosts[host], run_dir));
+  folders_.push_back(checkpoint_folder(checkpoint, place_.target, run_dir));
   const auto entries = (*node)->list(folders_.back());
   if (!entries) return fail(entries);
   std::vector<SavedCheckpoint> saved;

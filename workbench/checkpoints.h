@@ -16,9 +16,9 @@
 
 namespace heddle::workbench {
 
-/// The folder of a run's checkpoints on one of its hosts; empty: it keeps none. A folder that the
-/// recipe names is one of this machine; elsewhere they are in the run directory.
-std::string checkpoint_folder(const recipe::Checkpoint& checkpoint, const remote::Host& host,
+/// The folder of a run's checkpoints on its hosts; empty: it keeps none. A folder that the recipe
+/// names is one of this machine; without this machine's files they are in the run directory.
+std::string checkpoint_folder(const recipe::Checkpoint& checkpoint, const remote::Target& target,
                               const std::string& run_dir);
 
 struct SavedCheckpoint {

@@ -8,6 +8,7 @@
 #include "base/number_text.h"
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/recipe/fault_lines.h"
+#include "workbench/backend.h"
 #include "workbench/targets.h"
 
 namespace heddle::workbench {
@@ -177,7 +178,7 @@ Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRe
   plan.changes = changes(before.recipe, now.recipe);
   const recipe::Checkpoint& saves = now.recipe.checkpoint;
   plan.folder = !saves.enabled ? "nowhere: checkpoint.enabled is false"
-                : !saves.folder.empty() && checkpoints->place().target.hosts[0].is_this_machine()
+                : !saves.folder.empty() && backend_of(checkpoints->place().target).has_our_files()
                     ? saves.folder
                     : kOwnFolder;
 

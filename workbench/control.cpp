@@ -8,8 +8,8 @@
 
 #include "remote/connect.h"
 #include "storage/queries.h"
+#include "workbench/backend.h"
 #include "workbench/place.h"
-#include "workbench/supervisor.h"
 
 namespace heddle::workbench {
 namespace {
@@ -22,15 +22,15 @@ Result<> on_each_host(const storage::RunDetail& run, Action action) {
   std::vector<std::string> errors;
   for (size_t i = 0; i < place->shares.size(); ++i) {
     const auto node = remote::connect(place->target, place->target.hosts[i]);
-    const Result<> done =
-        node ? action(**node, place->shares[i]) : Result<>(fail("{}", node.error().message));
+    const Result<> done = node ? action(backend_of(place->target), **node, place->shares[i])
+                               : Result<>(fail("{}", node.error().message));
     if (!done) errors.push_back(done.error().message);
   }
   if (!errors.empty()) return fail("{}", fmt::join(errors, "; "));
   return {};
 }
 
-Result<> ask(const storage::RunDetail& run, const std::string& option) {
+Result<> ask(const storage::RunDetail& run, Order order) {
   if (storage::has_ended(run.summary.state)) {
     return fail("{} has ended already: {}", run.summary.name,
                 storage::to_string(run.summary.state));
@@ -38,10 +38,11 @@ Result<> ask(const storage::RunDetail& run, const std::string& option) {
   if (const auto place = place_from_json(run.hosts); place && place->shares.empty())
     return fail("{} is still being launched: cancel the launch, or ask again once it runs",
                 run.summary.name);
-  return on_each_host(run, [&](remote::Node& node, const Share& share) -> Result<> {
-    const auto status = ask_supervisor(node, share, option);
-    return status ? Result<>{} : fail(status);
-  });
+  return on_each_host(
+      run, [&](const Backend& backend, remote::Node& node, const Share& share) -> Result<> {
+        const auto status = backend.order(node, share, order);
+        return status ? Result<>{} : fail(status);
+      });
 }
 
 /// Nothing but what a launch has made is deleted, whatever the store says.
@@ -77,11 +78,11 @@ Result<> check_unneeded(const storage::Writer& writer, const storage::RunSummary
 
 }  // namespace
 
-Result<> stop(const storage::RunDetail& run) { return ask(run, "--stop"); }
+Result<> stop(const storage::RunDetail& run) { return ask(run, Order::stop); }
 
-Result<> kill(const storage::RunDetail& run) { return ask(run, "--kill"); }
+Result<> kill(const storage::RunDetail& run) { return ask(run, Order::kill); }
 
-Result<> checkpoint(const storage::RunDetail& run) { return ask(run, "--checkpoint"); }
+Result<> checkpoint(const storage::RunDetail& run) { return ask(run, Order::checkpoint); }
 
 Result<> remove(storage::Writer& writer, const storage::RunDetail& run) {
   if (!storage::has_ended(run.summary.state)) {
@@ -89,7 +90,7 @@ Result<> remove(storage::Writer& writer, const storage::RunDetail& run) {
   }
   if (Result<> unneeded = check_unneeded(writer, run.summary); !unneeded) return unneeded;
   const Result<> removed =
-      on_each_host(run, [](remote::Node& node, const Share& share) -> Result<> {
+      on_each_host(run, [](const Backend&, remote::Node& node, const Share& share) -> Result<> {
         if (Result<> ours = check_run_folder(node, share.run_dir()); !ours) return ours;
         return node.remove(share.run_dir());
       });

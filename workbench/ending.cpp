@@ -4,6 +4,7 @@
 
 #include "base/number_text.h"
 #include "engine/recipe/parse.h"
+#include "workbench/backend.h"
 #include "workbench/checkpoints.h"
 #include "workbench/place.h"
 
@@ -24,8 +25,8 @@ std::string folder_of(const storage::RunDetail& run) {
   if (!place || place->shares.empty()) return {};
   const remote::Host& host = place->target.hosts[0];
   const std::string folder =
-      checkpoint_folder(checkpoint_of(run), host, place->shares[0].run_dir());
-  return host.is_this_machine() ? folder : fmt::format("{} on {}", folder, host.name);
+      checkpoint_folder(checkpoint_of(run), place->target, place->shares[0].run_dir());
+  return backend_of(place->target).located(folder, host);
 }
 
 }  // namespace
@@ -81,10 +82,9 @@ std::string what_stop_left(const storage::RunDetail& run) {
   const auto checkpoints = RunCheckpoints::open(run);
   if (!checkpoints) return after + "its checkpoints cannot be seen: " + checkpoints.error().message;
   if (checkpoints->saved().empty()) return after + "no checkpoint was written";
-  const remote::Host& host = checkpoints->place().target.hosts[0];
-  return after + fmt::format("checkpoint {} is in {}{}", checkpoints->saved().front().name,
-                             checkpoints->folder(),
-                             host.is_this_machine() ? "" : " on " + host.name);
+  const remote::Target& target = checkpoints->place().target;
+  return after + fmt::format("checkpoint {} is in {}", checkpoints->saved().front().name,
+                             backend_of(target).located(checkpoints->folder(), target.hosts[0]));
 }
 
 }  // namespace heddle::workbench

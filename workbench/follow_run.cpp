@@ -13,6 +13,7 @@
 
 #include "engine/launch/process.h"
 #include "storage/clock.h"
+#include "workbench/backend.h"
 #include "workbench/host_feed.h"
 #include "workbench/import.h"
 #include "workbench/targets.h"
@@ -24,8 +25,6 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using storage::RunState;
 
-constexpr milliseconds kPollHere{200};
-constexpr milliseconds kPollRemote{500};
 /// How long a host may bring nothing before its supervisor is asked for, at first and at most.
 constexpr milliseconds kQuietFirst{3000};
 constexpr milliseconds kQuietMost{30000};
@@ -90,7 +89,7 @@ class RunFollower {
         place_(std::move(place)),
         changed_(changed),
         stop_(std::move(stop)),
-        poll_(place_.target.hosts[0].is_this_machine() ? kPollHere : kPollRemote) {
+        pause_(backend_of(place_.target).pause()) {
     for (size_t i = 0; i < place_.shares.size(); ++i)
       feeds_.emplace_back(writer, run_, place_, i, i == 0 ? known_clock(run) : 0);
     heard_.resize(feeds_.size());
@@ -110,7 +109,7 @@ class RunFollower {
       }
       if (*over) return;
       retry = kRetryFirst;
-      sleep(poll_);
+      sleep(pause_);
     }
   }
 
@@ -295,7 +294,7 @@ class RunFollower {
   Place place_;
   const std::function<void()>& changed_;
   std::stop_token stop_;
-  milliseconds poll_;
+  milliseconds pause_;
   std::deque<HostFeed> feeds_;
   steady_clock::time_point quiet_since_;
   milliseconds quiet_ = kQuietFirst;

@@ -9,7 +9,6 @@
 #include "engine/telemetry/record.h"
 #include "remote/connect.h"
 #include "storage/clock.h"
-#include "workbench/supervisor.h"
 
 namespace heddle::workbench {
 namespace {
@@ -32,7 +31,8 @@ HostFeed::HostFeed(storage::Writer& writer, storage::RunId run, const Place& pla
       end_key_(place.end_key),
       index_(index),
       name_(place.target.hosts[index].name),
-      clock_ahead_(clock_ahead) {
+      clock_ahead_(clock_ahead),
+      backend_(backend_of(place.target)) {
   for (int32_t rank = share_.first_rank; rank < share_.first_rank + share_.local_ranks; ++rank) {
     logs_.push_back({rank, fmt::format("{}/rank-{}.{}.hlog", share_.run_dir(), rank, epoch_), 0});
   }
@@ -74,7 +74,7 @@ Result<uint64_t> HostFeed::poll() {
   std::vector<remote::Range> ranges{{share_.run_dir() + "/end.json", 0, kPiece}};
   const uint64_t most = std::min(kPiece, kAtOnce / std::max<uint64_t>(logs_.size(), 1));
   for (const Log& log : logs_) ranges.push_back({log.path, log.offset, most});
-  auto pieces = node_->read(ranges);
+  auto pieces = backend_.logs(*node_, ranges);
   if (!pieces) return fail(pieces);
   if (!end_) look_for_end(pieces->front());
   uint64_t came = 0;
@@ -108,7 +108,7 @@ Result<> HostFeed::ingest(Log& log, std::string bytes) {
 }
 
 Result<launch::Status> HostFeed::status() {
-  return ask_supervisor(*node_, share_, "--status").map([this](launch::Status status) {
+  return backend_.state(*node_, share_).map([this](launch::Status status) {
     if (forged_ && status.condition == launch::Condition::ended)
       status.condition = launch::Condition::lost;
     return status;
@@ -122,7 +122,7 @@ Result<bool> HostFeed::has_run_dir() {
 
 Result<> HostFeed::kill() {
   if (kill_asked_) return {};
-  const auto status = ask_supervisor(*node_, share_, "--kill");
+  const auto status = backend_.order(*node_, share_, Order::kill);
   if (!status) return fail(status);
   kill_asked_ = true;
   return {};
@@ -151,7 +151,7 @@ Result<> HostFeed::end_logs() {
 Result<> HostFeed::take_end() {
   Log& log = logs_.back();
   for (;;) {
-    const auto piece = node_->read({{log.path, log.offset, kPiece}});
+    const auto piece = backend_.logs(*node_, {{log.path, log.offset, kPiece}});
     if (!piece) return fail(piece);
     const std::optional<std::string>& bytes = piece->front();
     if (!bytes || bytes->empty()) break;

@@ -15,6 +15,7 @@
 #include "engine/telemetry/log_reader.h"
 #include "remote/node.h"
 #include "storage/writer.h"
+#include "workbench/backend.h"
 #include "workbench/place.h"
 
 namespace heddle::workbench {
@@ -90,6 +91,7 @@ class HostFeed {
   size_t index_;
   std::string name_;
   double clock_ahead_;
+  const Backend& backend_;
   std::unique_ptr<remote::Node> node_;
   std::vector<Log> logs_;
   telemetry::LogReader supervisor_reader_;

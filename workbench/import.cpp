@@ -6,6 +6,7 @@
 
 #include "engine/recipe/parse.h"
 #include "storage/queries.h"
+#include "workbench/backend.h"
 #include "workbench/place.h"
 
 namespace heddle::workbench {
@@ -52,7 +53,7 @@ Result<> clear_up(storage::Reader& reader, storage::Writer& writer, const std::s
     const auto run = reader.run(id);
     if (!run) return fail(run);
     const Result<Place> place = place_from_json(run->hosts);
-    if (!place || !place->target.hosts[0].is_this_machine()) continue;
+    if (!place || !backend_of(place->target).has_our_files()) continue;
     if (storage::has_ended(run->summary.state) || !is_import(run->summary, *place) ||
         launcher_lives(*place))
       continue;

@@ -246,7 +246,6 @@ InputBytes bytes_of_inputs(const recipe::Recipe& recipe, const std::set<std::str
 Result<recipe::Recipe> ship_inputs(remote::Node& node, const std::string& root,
                                    recipe::Recipe recipe, const remote::Progress& hashing,
                                    const remote::Progress& sending) {
-  if (node.is_this_machine()) return recipe;
   std::vector<Blob> blobs;
   for (const Input& input : inputs_of(recipe)) {
     Result<Blob> blob = blob_of(input, hashing);

@@ -26,7 +26,7 @@ struct InputBytes {
 InputBytes bytes_of_inputs(const recipe::Recipe& recipe, const std::set<std::string>& blobs);
 
 /// Brings every input to the node, as ROOT/blobs/<SHA-256>/NAME, unless it is there already, and
-/// gives the recipe with the paths on the node; on this machine the recipe as it is. `hashing` is
+/// gives the recipe with the paths on the node. `hashing` is
 /// told the bytes of each large file while it is hashed; then `sending`, of no bytes once, and of
 /// the bytes of each file that is sent.
 Result<recipe::Recipe> ship_inputs(remote::Node& node, const std::string& root,

@@ -18,11 +18,11 @@
 #include "remote/deploy.h"
 #include "remote/private_root.h"
 #include "storage/run_name.h"
+#include "workbench/backend.h"
 #include "workbench/checkpoints.h"
 #include "workbench/inputs.h"
 #include "workbench/paths.h"
 #include "workbench/place.h"
-#include "workbench/supervisor.h"
 
 namespace heddle::workbench {
 namespace {
@@ -103,7 +103,7 @@ recipe::Recipe with_vocabulary(recipe::Recipe recipe) {
 /// Whether the run's checkpoints go to a folder of this machine that the recipe names.
 bool names_local_folder(const recipe::Recipe& recipe, const remote::Target& target) {
   return recipe.checkpoint.enabled && !recipe.checkpoint.folder.empty() &&
-         target.hosts[0].is_this_machine();
+         backend_of(target).has_our_files();
 }
 
 /// A new run never continues another unless that was asked for.
@@ -147,6 +147,7 @@ class Attempt {
         nodes_(nodes),
         device_(std::move(device)),
         progress_(progress),
+        backend_(backend_of(request.target)),
         place_(place_on(request.target)) {}
 
   tl::expected<storage::CreatedRun, LaunchError> run() {
@@ -154,10 +155,8 @@ class Attempt {
       return tl::unexpected(LaunchError{.message = created.error().message});
     }
     Result<> launched = prepare_hosts();
-    if (launched) launched = start_supervisors();
-    if (launched) launched = writer_.set_state(run_.id, storage::RunState::running).get();
+    if (launched) launched = start();
     if (launched) return run_;
-    kill_started();
     LaunchError error{.message = launched.error().message, .run = run_.id};
     const Result<> kept =
         writer_.set_state(run_.id, storage::RunState::failed, error.message).get();
@@ -230,62 +229,49 @@ class Attempt {
                 .first_rank = static_cast<int32_t>(index) * ranks,
                 .local_ranks = ranks};
     if (Result<> made = node.make_folders(share.run_dir()); !made) return made;
-    Result<recipe::Recipe> shipped = ship_inputs(node, *root, checked_.parsed.recipe,
-                                                 bytes_of("hashing the data for " + node.name()),
-                                                 bytes_of("bringing the data to " + node.name()));
-    if (!shipped) return fail(shipped);
-    // A folder that the recipe names is one of this machine; the run directory's needs no name.
-    if (!node.is_this_machine()) shipped->checkpoint.folder.clear();
+    Result<recipe::Recipe> there = recipe_there(node, *root);
+    if (!there) return fail(there);
     // All hosts do the same.
-    shipped->hardware.device = device_.gpus ? "cuda" : "cpu";
+    there->hardware.device = device_.gpus ? "cuda" : "cpu";
     std::vector<std::string> keys = kPathKeys;
     keys.push_back("hardware.device");
-    const Result<std::string> text = with_values(checked_.text, *shipped, keys);
+    const Result<std::string> text = with_values(checked_.text, *there, keys);
     if (!text) return fail(text);
     place_.shares.push_back(std::move(share));
     return node.put_bytes(*text, place_.shares.back().run_dir() + "/recipe.toml", 0600);
   }
 
-  Result<> start_supervisors() {
+  /// The recipe with the paths that its inputs have on the node.
+  Result<recipe::Recipe> recipe_there(remote::Node& node, const std::string& root) {
+    if (backend_.has_our_files()) return checked_.parsed.recipe;
+    Result<recipe::Recipe> shipped = ship_inputs(node, root, checked_.parsed.recipe,
+                                                 bytes_of("hashing the data for " + node.name()),
+                                                 bytes_of("bringing the data to " + node.name()));
+    // A folder that the recipe names is one of this machine; the run directory's needs no name.
+    if (shipped) shipped->checkpoint.folder.clear();
+    return shipped;
+  }
+
+  Result<> start() {
     launch::Launch launch;
     launch.run = plain_name(run_.name);
     launch.mode = request_.mode;
     launch.world_size = static_cast<int32_t>(checked_.parsed.recipe.hardware.ranks);
     if (checked_.parsed.recipe.hardware.device == "auto")
       launch.device_choice = "hardware.device = \"auto\": " + device_.why;
+    Start parts{nodes_, place_,   std::move(launch),
+                {},     *secret_, [this](const std::string& what) { return tell(what); }};
     if (request_.begin) {
       const storage::Lineage& lineage = request_.begin->lineage;
-      launch.ancestry = {storage::to_string(lineage.kind), lineage.parent_name, lineage.step};
+      parts.launch.ancestry = {storage::to_string(lineage.kind), lineage.parent_name, lineage.step};
+      parts.begin_with = request_.begin->checkpoints;
     }
-    if (nodes_.size() > 1) {
-      launch.rendezvous_host = request_.target.hosts[0].address;
-      launch.public_addresses = request_.target.public_addresses;
-    }
-    for (size_t i = 0; i < nodes_.size(); ++i) {
-      const Share& share = place_.shares[i];
-      if (Result<> told = tell("starting on " + nodes_[i]->name()); !told) return told;
-      launch.first_rank = share.first_rank;
-      launch.local_ranks = share.local_ranks;
-      if (request_.begin) launch.begin_with = request_.begin->checkpoints[i];
-      const Result<std::string> text = launch::launch_text(launch);
-      if (!text) return fail(text);
-      if (Result<> put = nodes_[i]->put_bytes(*text, share.run_dir() + "/launch.json", 0600);
-          !put) {
-        return put;
-      }
-      const Result<launch::Status> status = start_supervisor(*nodes_[i], share, *secret_);
-      if (!status) return fail(status);
-      ++started_;
-      // The first host has opened the rendezvous; the others get its address.
-      if (i == 0 && status->state) launch.rendezvous_port = status->state->port;
-    }
-    return {};
-  }
-
-  void kill_started() {
-    for (size_t i = 0; i < started_; ++i) {
-      [[maybe_unused]] const auto asked = ask_supervisor(*nodes_[i], place_.shares[i], "--kill");
-    }
+    if (Result<> started = backend_.start(parts); !started) return started;
+    Result<> kept = writer_.set_state(run_.id, storage::RunState::running).get();
+    if (!kept)
+      for (size_t i = 0; i < nodes_.size(); ++i)
+        (void)backend_.order(*nodes_[i], place_.shares[i], Order::kill);
+    return kept;
   }
 
   storage::Writer& writer_;
@@ -294,10 +280,10 @@ class Attempt {
   const Nodes& nodes_;
   const launch::DeviceChoice device_;
   const LaunchProgress& progress_;
+  const Backend& backend_;
   storage::CreatedRun run_;
   Place place_;
   std::optional<Secret> secret_;  // known to the hosts, and kept nowhere else
-  size_t started_ = 0;
 };
 
 }  // namespace
@@ -326,7 +312,7 @@ tl::expected<storage::CreatedRun, LaunchError> launch(storage::Writer& writer,
     return tl::unexpected(LaunchError{
         .message = nodes.error().message, .refused = true, .connection = nodes.error()});
   }
-  const TargetNow now = look_at(request.target, *nodes);
+  const TargetNow now = backend_of(request.target).check(request.target, *nodes);
   const std::vector<Finding> findings = preflight(checked->parsed, now);
   if (on_findings) on_findings(findings);
   if (!may_start(findings)) {

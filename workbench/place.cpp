@@ -9,6 +9,7 @@
 #include "base/json_number.h"
 #include "base/json_text.h"
 #include "base/read_json.h"
+#include "workbench/backend.h"
 #include "workbench/paths.h"
 
 namespace heddle::workbench {
@@ -69,15 +70,16 @@ Share share_from(const json& read) {
 }
 
 Result<> check(const Share& share, const remote::Target& target, const remote::Host& host) {
+  const bool own_engine = backend_of(target).has_our_files();
   if (!is_root(share.root, target.root))
     return fail("where the run lives: '{}' is not the root of the target, {}", share.root,
                 target.root);
   if (!is_plain(share.folder))
     return fail("where the run lives: '{}' is no run's folder; valid: A-Z a-z 0-9 . _ -",
                 share.folder);
-  if (host.is_this_machine() ? !share.engine_id.empty() : !is_hash(share.engine_id))
+  if (own_engine ? !share.engine_id.empty() : !is_hash(share.engine_id))
     return fail("where the run lives: '{}' is no engine's id on {}; valid: {}", share.engine_id,
-                host.name, host.is_this_machine() ? "none" : "64 hexadecimal digits");
+                host.name, own_engine ? "none" : "64 hexadecimal digits");
   return {};
 }
 

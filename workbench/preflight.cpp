@@ -10,6 +10,7 @@
 #include "engine/data/text_loader.h"
 #include "engine/hardware/catalogue.h"
 #include "engine/launch/admission.h"
+#include "workbench/backend.h"
 #include "workbench/inputs.h"
 
 namespace heddle::workbench {
@@ -35,7 +36,8 @@ class Preflight {
         target_(target),
         hosts_(static_cast<int64_t>(target.target.hosts.size())),
         ranks_(recipe_.hardware.ranks / hosts_),
-        device_(device_on(recipe_, target)) {
+        device_(device_on(recipe_, target)),
+        backend_(backend_of(target.target)) {
     recipe_.hardware.device = device_.gpus ? "cuda" : "cpu";
   }
 
@@ -74,12 +76,8 @@ class Preflight {
   }
 
   void find_target() {
-    const bool here = target_.target.hosts[0].is_this_machine();
     if (!target_.error.empty()) return add("target", Status::fail, target_.error);
-    std::string names;
-    for (const HostNow& host : target_.hosts) names += (names.empty() ? "" : ", ") + host.name;
-    add("target", Status::pass,
-        here ? "this machine" : names + (hosts_ > 1 ? " answer" : " answers"));
+    add("target", Status::pass, backend_.reached(target_.target));
   }
 
   void find_data() {
@@ -188,9 +186,9 @@ class Preflight {
                  : 1;
     }
     const auto shipped = static_cast<int64_t>(
-        host.is_this_machine ? 0
-                             : (device_.gpus ? host.gpu_engine_bytes : host.engine_bytes) +
-                                   bytes_of_inputs(recipe_, host.blobs).missing);
+        backend_.has_our_files() ? 0
+                                 : (device_.gpus ? host.gpu_engine_bytes : host.engine_bytes) +
+                                       bytes_of_inputs(recipe_, host.blobs).missing);
     const auto [folder, room] = disk_of(host);
     const int64_t needed = kept * one + shipped;
     std::string what = kept == 0 ? "no checkpoints"
@@ -218,7 +216,7 @@ class Preflight {
   /// Where checkpoints go, and what is free there, where that can be told: of a disk that is full
   /// the probe says so itself.
   std::pair<std::string, std::optional<int64_t>> disk_of(const HostNow& host) const {
-    if (!host.is_this_machine || recipe_.checkpoint.folder.empty()) {
+    if (!backend_.has_our_files() || recipe_.checkpoint.folder.empty()) {
       const int64_t free = host.report.free_disk_bytes;
       return {target_.target.root, free > 0 ? std::optional(free) : std::nullopt};
     }
@@ -236,6 +234,7 @@ class Preflight {
   const int64_t hosts_;
   const int64_t ranks_;  // of each host
   const launch::DeviceChoice device_;
+  const Backend& backend_;
   std::vector<Finding> findings_;
 };
 

@@ -61,7 +61,7 @@ Result<Removal> removal_of(storage::Reader& reader, const storage::RunDetail& ru
   }
   const recipe::Checkpoint saves = recipe::parse(run.recipe, "recipe").recipe.checkpoint;
   const std::string run_dir = place->shares.empty() ? run.run_dir : place->shares[0].run_dir();
-  const std::string checkpoints = checkpoint_folder(saves, place->target.hosts[0], run_dir);
+  const std::string checkpoints = checkpoint_folder(saves, place->target, run_dir);
   if (!place->shares.empty() && !checkpoints.empty() && !is_below(checkpoints, removal.folders)) {
     removal.kept = checkpoints;
     removal.why_kept = "its recipe's folder for checkpoints";

@@ -17,8 +17,8 @@ namespace heddle::workbench {
 
 struct HostNow {
   std::string name;
-  bool is_this_machine = false;
   probe::Report report = {};
+  // Of a host without this machine's files:
   std::set<std::string> blobs = {};  // names in ROOT/blobs
   // Bytes of the engine still to be sent: for runs on CPUs, and for runs on GPUs where the host
   // has some and there is a plug-in.
@@ -40,9 +40,7 @@ using Nodes = std::vector<std::unique_ptr<remote::Node>>;
 /// Connects to the hosts of a target, in order.
 tl::expected<Nodes, remote::ConnectError> connect_all(const remote::Target& target);
 
-/// Connects and looks. Blocks: never on the GUI thread.
+/// Connects and checks. Blocks: never on the GUI thread.
 TargetNow look_at(const remote::Target& target);
-/// The same over connections that are open.
-TargetNow look_at(const remote::Target& target, const Nodes& nodes);
 
 }  // namespace heddle::workbench

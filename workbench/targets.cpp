@@ -5,8 +5,7 @@
 
 #include "base/json_text.h"
 #include "base/read_json.h"
-#include "remote/connect.h"
-#include "remote/probe.h"
+#include "workbench/backend.h"
 
 namespace heddle::workbench {
 namespace {
@@ -34,7 +33,7 @@ storage::Target to_row(const SavedTarget& saved) {
   json whole = read_json(remote::to_json(saved.target)).value();
   storage::Target row;
   row.name = saved.target.name;
-  row.kind = saved.target.hosts[0].is_this_machine() ? "local" : "ssh";
+  row.kind = backend_of(saved.target).kind();
   row.host_keys = json_text(whole["accepted_keys"]);
   whole.erase("accepted_keys");
   row.hosts = json_text(whole);
@@ -89,15 +88,12 @@ Result<> save_target(storage::Writer& writer, const SavedTarget& saved) {
 
 Result<std::vector<probe::Report>> probe_target(storage::Writer& writer,
                                                 const remote::Target& target) {
-  std::vector<probe::Report> reports;
-  for (const remote::Host& host : target.hosts) {
-    const auto node = remote::connect(target, host);
-    if (!node) return fail("{}", node.error().message);
-    Result<probe::Report> report = remote::probe_node(**node, target.root);
-    if (!report) return fail(report);
-    reports.push_back(std::move(*report));
-  }
-  if (const Result<> saved = save_target(writer, {target, reports[0]}); !saved) return fail(saved);
+  const auto nodes = connect_all(target);
+  if (!nodes) return fail("{}", nodes.error().message);
+  auto reports = backend_of(target).probe(target, *nodes);
+  if (!reports) return fail(reports);
+  if (const Result<> saved = save_target(writer, {target, reports->front()}); !saved)
+    return fail(saved);
   return reports;
 }
 

@@ -5,6 +5,7 @@
 #include "engine/checkpoint/step_folders.h"
 #include "engine/data/export_model.h"
 #include "engine/recipe/parse.h"
+#include "workbench/backend.h"
 #include "workbench/checkpoints.h"
 #include "workbench/place.h"
 
@@ -18,13 +19,12 @@ Result<std::string> newest_weights(const storage::RunDetail& run) {
   const Result<Place> place = place_from_json(run.hosts);
   if (!place) return fail("{}: {}", name, place.error().message);
   const std::string run_dir = place->shares.empty() ? run.run_dir : place->shares[0].run_dir();
-  const std::string at = checkpoint_folder(saves, place->target.hosts[0], run_dir);
-  for (const remote::Host& host : place->target.hosts)
-    if (!host.is_this_machine())
-      return fail(
-          "{}: its checkpoints are on {}; there, `heddle-engine convert {}/step-N OUT` makes the "
-          "folder",
-          name, host.name, at);
+  const std::string at = checkpoint_folder(saves, place->target, run_dir);
+  if (!backend_of(place->target).has_our_files())
+    return fail(
+        "{}: its checkpoints are on {}; there, `heddle-engine convert {}/step-N OUT` makes the "
+        "folder",
+        name, place->target.hosts[0].name, at);
   const std::vector<std::string> checkpoints = checkpoint::checkpoints_in(at);
   if (checkpoints.empty()) return fail("{}: there is no checkpoint in {} yet", name, at);
   return at + '/' + checkpoints.front();

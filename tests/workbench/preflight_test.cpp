@@ -22,7 +22,7 @@ constexpr int64_t kGiB = int64_t{1} << 30;
 
 /// 64 cores, 256 GiB, no GPU.
 HostNow host() {
-  HostNow host{.name = "node", .is_this_machine = true};
+  HostNow host{.name = "node"};
   host.report.host = "node";
   host.report.cores = 64;
   host.report.memory_bytes = 256 * kGiB;
@@ -33,13 +33,13 @@ HostNow host() {
 }
 
 TargetNow on(std::vector<HostNow> hosts) {
-  TargetNow now{.target = remote::this_machine()};
-  if (!hosts[0].is_this_machine) {
-    now.target.name = "lab";
-    now.target.hosts.assign(hosts.size(), *remote::parse_host("ada@node.lab"));
-  }
-  now.hosts = std::move(hosts);
-  return now;
+  return {.target = remote::this_machine(), .hosts = std::move(hosts)};
+}
+
+TargetNow on_lab(std::vector<HostNow> hosts) {
+  remote::Target lab{.name = "lab"};
+  lab.hosts.assign(hosts.size(), *remote::parse_host("ada@node.lab"));
+  return {.target = std::move(lab), .hosts = std::move(hosts)};
 }
 
 }  // namespace
@@ -226,11 +226,10 @@ class PreflightTest : public QObject {
 
   void a_bundle_for_gpus_is_what_travels() {
     HostNow far = host();
-    far.is_this_machine = false;
     far.report.gpus.assign(2, {"NVIDIA H100", 80 * kGiB, "580"});
     far.engine_bytes = 512 << 20;
     far.gpu_engine_bytes = int64_t{3} << 30;
-    const auto found = preflight(load("llama3-debug", "[hardware]\nranks = 2\n"), on({far}));
+    const auto found = preflight(load("llama3-debug", "[hardware]\nranks = 2\n"), on_lab({far}));
     QVERIFY2(line(found, "disk").find("3.0 GiB to bring there") != std::string::npos,
              line(found, "disk").c_str());
     QVERIFY2(may_start(found), lines_of(found, Status::fail).c_str());
@@ -305,19 +304,18 @@ class PreflightTest : public QObject {
 
   void hosts_share_and_are_brought_what_they_lack() {
     HostNow far = host();
-    far.is_this_machine = false;
     far.engine_bytes = 512 << 20;
     HostNow full = far;
     full.name = "full";
     full.report.free_disk_bytes = 100 << 20;
     const auto recipe = load("llama3-debug", "[hardware]\nranks = 4\n");
-    const auto found = preflight(recipe, on({far, full}));
+    const auto found = preflight(recipe, on_lab({far, full}));
     QVERIFY2(line(found, "disk of node").starts_with("pass disk of node: ") &&
                  line(found, "disk of node").find("512.0 MiB to bring there") != std::string::npos,
              line(found, "disk of node").c_str());
     QVERIFY(line(found, "disk of full").starts_with("fail "));
     QCOMPARE(line(found, "cores of node"), std::string("pass cores of node: 2 ranks on 64 cores"));
-    const auto odd = preflight(load("llama3-debug", "[hardware]\nranks = 3\n"), on({far, far}));
+    const auto odd = preflight(load("llama3-debug", "[hardware]\nranks = 3\n"), on_lab({far, far}));
     QCOMPARE(line(odd, "ranks"), "fail " + path("r.toml") +
                                      ":9:9: hardware.ranks: 3 do not divide among the 2 hosts of "
                                      "lab; a multiple of 2");

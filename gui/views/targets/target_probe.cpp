@@ -1,5 +1,7 @@
 #include "gui/views/targets/target_probe.h"
 
+#include "workbench/target_now.h"
+
 namespace heddle::gui {
 
 ProbeOutcome probeTarget(workbench::Workbench& workbench, const workbench::SavedTarget& known,
@@ -7,12 +9,8 @@ ProbeOutcome probeTarget(workbench::Workbench& workbench, const workbench::Saved
   const remote::Target& target = known.target;
   ProbeOutcome outcome;
   outcome.target = target;
-  for (const remote::Host& host : target.hosts) {
-    auto node = remote::connect(target, host);
-    if (node) continue;
-    outcome.refused = std::move(node.error());
-    break;
-  }
+  if (auto nodes = workbench::connect_all(target); !nodes)
+    outcome.refused = std::move(nodes.error());
   const bool distrusted = outcome.refused && outcome.refused->is_about_host_key();
   // A host that is down now is kept: it can be probed later. One that is not trusted is not.
   if (!distrusted) {

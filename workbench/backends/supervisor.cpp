@@ -1,4 +1,4 @@
-#include "workbench/supervisor.h"
+#include "workbench/backends/supervisor.h"
 
 #include "base/excerpt.h"
 #include "base/read_json.h"

@@ -1,0 +1,78 @@
+// Everything that Heddle asks of a place to run: check, start, state, stop, logs. A kind of place
+// is one object without state; it works over connections to the target's hosts. Any thread; all
+// that takes connections blocks: never call it from the GUI thread.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/secret.h"
+#include "engine/launch/launch.h"
+#include "engine/launch/run_files.h"
+#include "workbench/place.h"
+#include "workbench/target_now.h"
+
+namespace heddle::workbench {
+
+/// A prepared run: recipe, inputs and engine are in the folders of its parts.
+struct Start {
+  const Nodes& nodes;  // by part
+  const Place& place;
+  launch::Launch launch;                             // the same for all parts
+  std::vector<std::vector<std::string>> begin_with;  // checkpoints by part; empty: a new run
+  const Secret& secret;  // the run's; what ends it is signed with it, and ranks of several hosts
+                         // prove themselves with it
+  std::function<Result<>(const std::string& what)> tell;  // an error cancels
+};
+
+/// A request to the ranks of a running part.
+enum class Order { stop, kill, checkpoint };
+
+/// Files of a part's run directory; nothing where there is none.
+using Pieces = std::vector<std::optional<std::string>>;
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  // Facts, without a connection.
+
+  /// As the store keeps it: "local", "ssh".
+  virtual std::string kind() const = 0;
+  virtual bool runs(const remote::Target& target) const = 0;
+  /// Whether paths of this machine name the same files there: nothing is brought to its hosts, and
+  /// folders that a recipe names are used.
+  virtual bool has_our_files() const = 0;
+  /// "/data/run", "/data/run on loom".
+  virtual std::string located(const std::string& path, const remote::Host& host) const = 0;
+  /// "this machine"; "loom, hgx answer", of hosts that were connected to.
+  virtual std::string reached(const remote::Target& target) const = 0;
+  /// Between two looks at the logs.
+  virtual std::chrono::milliseconds pause() const = 0;
+
+  // Questions and requests, over connections.
+
+  /// By host: its equipment and what of it is free.
+  virtual Result<std::vector<probe::Report>> probe(const remote::Target& target,
+                                                   const Nodes& nodes) const = 0;
+  /// The same, and what the hosts have already.
+  virtual TargetNow check(const remote::Target& target, const Nodes& nodes) const = 0;
+  /// Where one part does not start, those that did are killed.
+  virtual Result<> start(const Start& start) const = 0;
+  virtual Result<launch::Status> state(remote::Node& node, const Share& share) const = 0;
+  virtual Result<launch::Status> order(remote::Node& node, const Share& share,
+                                       Order order) const = 0;
+  virtual Result<Pieces> logs(remote::Node& node,
+                              const std::vector<remote::Range>& ranges) const = 0;
+};
+
+/// Every kind of place.
+const std::vector<const Backend*>& backends();
+
+const Backend& backend_of(const remote::Target& target);
+
+}  // namespace heddle::workbench

@@ -1,0 +1,140 @@
+#include "workbench/backends/hosts.h"
+
+#include "remote/deploy.h"
+#include "remote/probe.h"
+#include "workbench/backends/supervisor.h"
+#include "workbench/paths.h"
+
+namespace heddle::workbench {
+namespace {
+
+/// The parts of the engine and of inputs that a host has.
+Result<> look_for_files(HostNow& host, remote::Node& node, const std::string& root,
+                        const std::string& engine, bool has_plugin) {
+  const Result<std::string> folder = node.expand(root);
+  if (!folder) return fail(folder);
+  const auto blobs = node.list(*folder + "/blobs");
+  if (!blobs) return fail(blobs);
+  for (const remote::Entry& blob : *blobs) host.blobs.insert(blob.name);
+  const Result<uint64_t> bytes = remote::bytes_to_deploy(node, root, engine);
+  if (!bytes) return fail(bytes);
+  host.engine_bytes = *bytes;
+  if (!has_plugin || host.report.gpus.empty()) return {};
+  const Result<uint64_t> for_gpus =
+      remote::bytes_to_deploy(node, root, engine, remote::Devices::gpus);
+  if (!for_gpus) return fail(for_gpus);
+  host.gpu_engine_bytes = *for_gpus;
+  return {};
+}
+
+const char* option_of(Order order) {
+  return order == Order::stop ? "--stop" : order == Order::kill ? "--kill" : "--checkpoint";
+}
+
+}  // namespace
+
+Result<std::vector<probe::Report>> Hosts::probe(const remote::Target& target,
+                                                const Nodes& nodes) const {
+  std::vector<probe::Report> reports;
+  for (const auto& node : nodes) {
+    Result<probe::Report> report = remote::probe_node(*node, target.root);
+    if (!report) return fail(report);
+    reports.push_back(std::move(*report));
+  }
+  return reports;
+}
+
+TargetNow Hosts::check(const remote::Target& target, const Nodes& nodes) const {
+  TargetNow now{.target = target};
+  const std::string engine = engine_path();
+  if (const Result<> fits = remote::check_plugin(engine); !fits)
+    now.plugin_fault = fits.error().message;
+  const auto reports = probe(target, nodes);
+  if (!reports) {
+    now.error = reports.error().message;
+    return now;
+  }
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    HostNow host{.name = nodes[i]->name(), .report = (*reports)[i]};
+    if (has_our_files()) {
+      now.hosts.push_back(std::move(host));
+      continue;
+    }
+    const Result<> looked =
+        look_for_files(host, *nodes[i], target.root, engine, now.plugin_fault.empty());
+    if (!looked) {
+      now.hosts.clear();
+      now.error = looked.error().message;
+      return now;
+    }
+    now.hosts.push_back(std::move(host));
+  }
+  return now;
+}
+
+Result<> Hosts::start(const Start& start) const {
+  launch::Launch launch = start.launch;
+  if (start.nodes.size() > 1) {
+    launch.rendezvous_host = start.place.target.hosts[0].address;
+    launch.public_addresses = start.place.target.public_addresses;
+  }
+  const auto start_part = [&](size_t i) -> Result<> {
+    remote::Node& node = *start.nodes[i];
+    const Share& share = start.place.shares[i];
+    if (Result<> told = start.tell("starting on " + node.name()); !told) return told;
+    launch.first_rank = share.first_rank;
+    launch.local_ranks = share.local_ranks;
+    if (!start.begin_with.empty()) launch.begin_with = start.begin_with[i];
+    const Result<std::string> text = launch::launch_text(launch);
+    if (!text) return fail(text);
+    if (Result<> put = node.put_bytes(*text, share.run_dir() + "/launch.json", 0600); !put)
+      return put;
+    const Result<launch::Status> status = start_supervisor(node, share, start.secret);
+    if (!status) return fail(status);
+    // The first host has opened the rendezvous; the others get its address.
+    if (i == 0 && status->state) launch.rendezvous_port = status->state->port;
+    return {};
+  };
+  for (size_t i = 0; i < start.nodes.size(); ++i) {
+    const Result<> started = start_part(i);
+    if (started) continue;
+    for (size_t before = 0; before < i; ++before)
+      (void)order(*start.nodes[before], start.place.shares[before], Order::kill);
+    return started;
+  }
+  return {};
+}
+
+Result<launch::Status> Hosts::state(remote::Node& node, const Share& share) const {
+  return ask_supervisor(node, share, "--status");
+}
+
+Result<launch::Status> Hosts::order(remote::Node& node, const Share& share, Order order) const {
+  return ask_supervisor(node, share, option_of(order));
+}
+
+Result<Pieces> Hosts::logs(remote::Node& node, const std::vector<remote::Range>& ranges) const {
+  return node.read(ranges);
+}
+
+bool ThisMachine::runs(const remote::Target& target) const {
+  return target.hosts[0].is_this_machine();
+}
+
+std::string ThisMachine::located(const std::string& path, const remote::Host&) const {
+  return path;
+}
+
+std::string ThisMachine::reached(const remote::Target&) const { return "this machine"; }
+
+std::string SshHosts::located(const std::string& path, const remote::Host& host) const {
+  return fmt::format("{} on {}", path, host.name);
+}
+
+std::string SshHosts::reached(const remote::Target& target) const {
+  std::string names;
+  for (const remote::Host& host : target.hosts) names += (names.empty() ? "" : ", ") + host.name;
+  return names + (target.hosts.size() > 1 ? " answer" : " answers");
+}
+
+}  // namespace heddle::workbench
