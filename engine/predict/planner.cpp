@@ -98,7 +98,7 @@ int64_t rounded_up(int64_t bytes) {
   return (bytes + kMiB - 1) / kMiB * kMiB;
 }
 
-std::string what_would_lower(const recipe::Recipe& recipe) {
+std::string find_reductions(const recipe::Recipe& recipe) {
   std::vector<std::string> ways;
   if (recipe.recompute.mode != recipe::RecomputeMode::full)
     ways.push_back("recompute.mode = \"full\"");
@@ -231,7 +231,7 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph
         "wrapping.memory_limit: {} is not enough: a rank needs at least {} with this recipe; what "
         "would lower it: {}",
         recipe::format_bytes(asked), recipe::format_bytes(rounded_up(choice.bytes)),
-        what_would_lower(recipe));
+        find_reductions(recipe));
   if (!after.empty()) {
     options.buckets = std::move(choice.chosen.buckets);
     options.overlap = choice.chosen.overlap;

@@ -71,7 +71,7 @@ const Estimator::Elements& Estimator::elements(int64_t tp) {
 
 /// A gather, or a scatter, of so many bytes over the ranks that share parameters.
 double Estimator::transfer_seconds(const Choice& choice, double bytes) const {
-  const int64_t ranks = choice.dp_shard * choice.cp;
+  const int64_t ranks = recipe::Mesh(choice).size(recipe::kSharing);
   if (entry_ == nullptr || ranks == 1) return 0;
   const int64_t nodes = std::min(ranks, divided_up(ranks * choice.tp, entry_->node.devices));
   return cost::collective_seconds(cost::Collective::gather, bytes, {ranks, nodes}, entry_->node,
@@ -87,7 +87,7 @@ Result<Estimate> Estimator::of(const Choice& choice) {
   const recipe::Recipe& recipe = question_.recipe;
   const int64_t element = recipe::bytes_of(recipe.precision.param);
   const int64_t reduced = recipe::bytes_of(recipe.precision.reduce);
-  const int64_t shards = choice.dp_shard * choice.cp;
+  const int64_t shards = recipe::Mesh(choice).size(recipe::kSharing);
   const auto batches = static_cast<double>(choice.micro_batches);
   const bool several = choice.micro_batches > 1;
 

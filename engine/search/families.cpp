@@ -44,7 +44,8 @@ std::vector<Family> families_of(const std::vector<Rated>& rated, int64_t limit) 
   std::set<std::string> cuts;
   std::erase_if(families, [&](const Family& family) {
     Choice alike = family.layout;
-    alike.dp_replicate = alike.dp_shard = alike.micro_batches = 1;
+    static_cast<recipe::Degrees&>(alike) = recipe::keep_degrees(alike, ~recipe::kSamples);
+    alike.micro_batches = 1;
     alike.reshard = true;
     return !cuts.insert(words_of(alike)).second;
   });

@@ -153,10 +153,10 @@ class Search {
     auto [planned, why] = predict(given_);
     result_.given_why = why;
     if (planned) result_.given = planned->found;
-    if (const Choice own = choice_of(given_); keeps_what_is_fixed(own)) plan(own);
+    if (const Choice own = choice_of(given_); keeps_fixed_keys(own)) plan(own);
   }
 
-  bool keeps_what_is_fixed(const Choice& choice) const {
+  bool keeps_fixed_keys(const Choice& choice) const {
     const auto wanted = recipe::flatten(question_.recipe),
                chosen = recipe::flatten(with(question_.recipe, choice));
     return std::ranges::all_of(chosen, [&](const auto& each) {
@@ -216,7 +216,7 @@ class Search {
         spend_by_budget(family);
       }
       if (hooks_.cancelled()) return false;
-      if (const auto fits = fastest_that_fits(family)) spend_memory(*fits);
+      if (const auto fits = fastest_fitting(family)) spend_memory(*fits);
     }
     return true;
   }
@@ -249,7 +249,7 @@ class Search {
     return fastest;
   }
 
-  std::optional<Planned> fastest_that_fits(const Family& family) {
+  std::optional<Planned> fastest_fitting(const Family& family) {
     std::vector<Rated> ways = family.ways;
     std::ranges::sort(ways, {}, [](const Rated& way) { return way.estimate.seconds; });
     for (const Rated& way : ways) {

@@ -131,7 +131,7 @@ class Asking {
     if (!is_possible(question_)) return std::vector{contradiction(question_, request_.fixes)};
     auto result = search::search(question_, given.recipe, hooks_);
     if (!result) return result.error();
-    if (result->least && result->complete) add_what_closes(*result);
+    if (result->least && result->complete) add_remedies(*result);
     return std::move(*result);
   }
 
@@ -206,7 +206,7 @@ class Asking {
   }
 
   /// The planner tries what would make room for the layout that lacks least.
-  void add_what_closes(plan::SearchResult& result) {
+  void add_remedies(plan::SearchResult& result) {
     PlanRequest plan = plan_request();
     plan.sets.insert(plan.sets.end(), result.least->sets.begin(), result.least->sets.end());
     plan.ranks = question_.ranks;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/recipe/mesh.h"
 #include "engine/recipe/parse.h"
 
 namespace heddle::search {
@@ -51,6 +52,10 @@ std::vector<int64_t> micro_batch_sizes(int64_t sequences) {
     if (sequences % size == 0) sizes.push_back(size);
   sizes.push_back(sequences);
   return sizes;
+}
+
+bool shards_parameters(const Choice& choice) {
+  return recipe::Mesh(choice).size(recipe::kSharing) > 1;
 }
 
 class Enumeration {
@@ -175,9 +180,9 @@ class Enumeration {
     const bool whole = own.parallelism.dp_shard_states != recipe::ShardStates::all;
     const auto reshard =
         options_.of("wrapping.reshard_after_forward", own.wrapping.reshard_after_forward != 0,
-                    whole                              ? std::vector{false}
-                    : choice.dp_shard * choice.cp == 1 ? std::vector{true}
-                                                       : std::vector{true, false});
+                    whole                        ? std::vector{false}
+                    : !shards_parameters(choice) ? std::vector{true}
+                                                 : std::vector{true, false});
     const auto recompute = options_.of(
         "recompute.mode", own.recompute.mode,
         std::vector{RecomputeMode::none, RecomputeMode::selective, RecomputeMode::full});
@@ -329,7 +334,7 @@ std::string words_of(const Choice& choice) {
   if (choice.pp > 1) text += ", " + in_words(choice.schedule);
   text += ", " + in_words(choice.recompute, choice.budget);
   if (!choice.overrides.empty()) text += " but for some layers";
-  if (choice.dp_shard * choice.cp > 1) text += choice.reshard ? "" : ", parameters stay gathered";
+  if (shards_parameters(choice) && !choice.reshard) text += ", parameters stay gathered";
   if (choice.tp > 1 && !choice.gather_again) text += ", inputs kept";
   return text;
 }

@@ -37,10 +37,10 @@ void BucketBands::setBuckets(const BucketList& list) {
   for (int bucket = 0; bucket < list.buckets.size(); ++bucket) all << words(bucket);
   setAccessibleDescription(all.join(QStringLiteral("; ")));
   update();
-  if (dragged_ >= 0) tellDrag();
+  if (dragged_ >= 0) reportDrag();
 }
 
-void BucketBands::tellDrag() {
+void BucketBands::reportDrag() {
   const auto& all = list_.buckets;
   const auto above = std::ranges::find(all, draggedTo_ - 1, &Bucket::last);
   const auto below = std::ranges::find(all, draggedTo_, &Bucket::first);
@@ -175,7 +175,7 @@ void BucketBands::mouseMoveEvent(QMouseEvent* event) {
     const int modules = static_cast<int>(std::lround((y - pressedY_) / (bandHeight() / 3)));
     pointer_ = event->globalPosition().toPoint();
     moveEdge(pressedFirsts_, dragged_, pressedFirsts_[dragged_ + 1] + modules);
-    return tellDrag();
+    return reportDrag();
   }
   const int edge = edgeAt(y);
   const int bucket = bucketAt(y);

@@ -53,7 +53,7 @@ class BucketBands : public QWidget {
   void split(int bucket);
   void join(int edge);
   QString words(int bucket) const;
-  void tellDrag();
+  void reportDrag();
 
   BucketList list_;
   int current_ = -1;    // by keyboard

@@ -29,7 +29,7 @@ QString autosaveFile(const QString& store) {
 QString samples() { return QString::fromStdString(workbench::samples_folder()); }
 
 /// Whether the words about the data depend on a key.
-bool tellsOfData(const std::string& key) {
+bool affectsDataWords(const std::string& key) {
   for (const char* section : {"data.", "training.", "parallelism.", "hardware.ranks"})
     if (key.starts_with(section)) return true;
   return key == "model.vocab_size";
@@ -179,7 +179,7 @@ void ComposePage::askForData() {
   }
   QStringList keys{document_.file()};
   for (const auto& [key, value] : recipe::flatten(document_.resolved().recipe))
-    if (tellsOfData(key)) keys << QString::fromStdString(value);
+    if (affectsDataWords(key)) keys << QString::fromStdString(value);
   if (std::exchange(dataKeys_, keys) != keys) data_.ask({document_.text(), document_.file(), {}});
 }
 
