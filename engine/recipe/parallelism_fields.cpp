@@ -96,7 +96,7 @@ std::vector<Field> pipeline_modes() {
           .steps(Step::doubling)
           .graph(),
       stage_layers_field()
-          .says("stage layers", "layers", "Layers of each stage, by hand.")
+          .says("stage layers", "layers", "Layers of each stage.")
           .zero("even")
           .graph("stage")};
 }

@@ -104,11 +104,11 @@ QString groupingWords(WrappingMode mode, const BucketList& list) {
     case WrappingMode::automatic:
       if (!list.known)
         return list.hasEdges()
-                   ? QObject::tr("The plan will group these; drag an edge to group them by hand.")
+                   ? QObject::tr("The plan will group these; drag an edge to group them manually.")
                    : QObject::tr("The plan will make the buckets.");
       if (list.buckets.isEmpty()) return QObject::tr("The plan has no buckets.");
       if (list.hasEdges())
-        return QObject::tr("The plan groups these; drag an edge to group them by hand.");
+        return QObject::tr("The plan groups these; drag an edge to group them manually.");
       return list.movable ? QObject::tr("The plan makes one bucket of all; double-click splits it.")
                           : QObject::tr(
                                 "The plan groups these, not in whole layers: to drag edges, "

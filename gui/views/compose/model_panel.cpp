@@ -68,7 +68,7 @@ QWidget* ModelPanel::makeHead() {
   wrapping_->setObjectName(QStringLiteral("wrapping"));
   wrapping_->setToolTip(
       tr("Which parameters are gathered together: as the plan decides, a layer at a "
-         "time, by hand, or each by itself"));
+         "time, manually, or each by itself"));
   bucketCount_ = label({}, "mono-muted");
   wrappingLabel_ = muted(tr("wrapping"));
   row->addWidget(heading(tr("Model")));

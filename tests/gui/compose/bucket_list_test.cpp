@@ -75,20 +75,20 @@ class BucketListTest : public QObject {
     QTest::addColumn<QStringList>("modules");  // of each bucket of the plan; none: no plan yet
     QTest::addColumn<QString>("words");
     QTest::newRow("no plan yet")
-        << QStringList{} << "The plan will group these; drag an edge to group them by hand.";
+        << QStringList{} << "The plan will group these; drag an edge to group them manually.";
     QTest::newRow("whole layers") << QStringList{"tok_embeddings", "layers.0 layers.1",
                                                  "layers.2 layers.3 norm output"}
-                                  << "The plan groups these; drag an edge to group them by hand.";
+                                  << "The plan groups these; drag an edge to group them manually.";
     QTest::newRow("of two stages, each with every second layer")
         << QStringList{"tok_embeddings layers.0", "layers.2", "layers.1", "layers.3 norm output"}
-        << "The plan groups these; drag an edge to group them by hand.";
+        << "The plan groups these; drag an edge to group them manually.";
     QTest::newRow("a whole layer, by its parts")
         << QStringList{"tok_embeddings",
                        "layers.0.attention_norm layers.0.attention.wk layers.0.attention.wv "
                        "layers.0.attention.wq layers.0.attention.wo layers.0.ffn_norm "
                        "layers.0.feed_forward.w1 layers.0.feed_forward.w3 layers.0.feed_forward.w2",
                        "layers.1 layers.2 layers.3", "norm output"}
-        << "The plan groups these; drag an edge to group them by hand.";
+        << "The plan groups these; drag an edge to group them manually.";
     QTest::newRow("parts of layers")
         << QStringList{"tok_embeddings layers.0.attention", "layers.0.feed_forward"}
         << "The plan groups these, not in whole layers: to drag edges, choose layers or manual "

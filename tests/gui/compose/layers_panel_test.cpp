@@ -72,7 +72,7 @@ class LayersPanelTest : public QObject {
     QTest::addColumn<QList<int>>("firsts");  // outer modules that begin a stage
     QTest::newRow("none") << "pp = 1" << 0 << QList<int>{};
     QTest::newRow("four stages") << "pp = 4" << 4 << QList<int>{0, 8, 17, 26};
-    QTest::newRow("by hand") << "pp = 2\nstage_layers = [10, 22]" << 2 << QList<int>{0, 11};
+    QTest::newRow("manual") << "pp = 2\nstage_layers = [10, 22]" << 2 << QList<int>{0, 11};
     QTest::newRow("two a rank") << "pp = 4\npp_schedule = \"interleaved\"" << 4
                                 << QList<int>{0, 4, 8, 12};
     QTest::newRow("layers that are not there")
