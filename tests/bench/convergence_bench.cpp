@@ -6,7 +6,7 @@
 #include <QJsonArray>
 #include <cmath>
 
-#include "tests/engine/train/engine_process.h"
+#include "tests/support/engine_process.h"
 
 namespace {
 

@@ -17,17 +17,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void run(const std::vector<std::string>& argv) {
+void run_well(const std::vector<std::string>& argv) {
   process::Command command;
   command.argv = argv;
   const auto completed = process::run(command);
   if (!completed || completed->exit_code != 0) qFatal("%s failed", argv[0].c_str());
 }
 
-void make_key(const std::string& file, const std::string& type = "ed25519",
-              const std::string& passphrase = {}) {
-  run({"ssh-keygen", "-q", "-t", type, "-N", passphrase, "-C", fs::path(file).filename(), "-f",
-       file});
+void make_user_key(const std::string& file, const std::string& type = "ed25519",
+                   const std::string& passphrase = {}) {
+  run_well({"ssh-keygen", "-q", "-t", type, "-N", passphrase, "-C", fs::path(file).filename(), "-f",
+            file});
 }
 
 /// A user's agent; $SSH_AUTH_SOCK names it as long as it lives.
@@ -46,12 +46,12 @@ class TestAgent {
     process_.kill();
     process_.waitForFinished();
   }
-  void add(const std::string& key) const { run({"ssh-add", "-q", key}); }
+  void add(const std::string& key) const { run_well({"ssh-add", "-q", key}); }
   /// Keys that no host knows.
   void add_strangers(int count) {
     for (int i = 0; i < count; ++i, ++strangers_) {
       const std::string key = folder_.filePath("stranger%1").arg(strangers_).toStdString();
-      make_key(key);
+      make_user_key(key);
       add(key);
     }
   }
@@ -93,7 +93,7 @@ std::string refusal(const test::Sshd& sshd, const ConnectOptions& options) {
 
 std::string refusal(const test::Sshd& sshd) { return refusal(sshd, sshd.connect_options()); }
 
-Command shell(const std::string& text) {
+Command shell_command(const std::string& text) {
   Command command;
   command.argv = {"/bin/sh", "-c", text};
   return command;
@@ -186,7 +186,7 @@ class FieldHostsTest : public QObject {
     const auto node = open(*sshd);
     QVERIFY(node);
     std::ofstream(sshd->node_home() + "/.bashrc") << "exec /bin/dash\n";
-    Command command = shell("touch " + sshd->home_there() + "/was-run");
+    Command command = shell_command("touch " + sshd->home_there() + "/was-run");
     command.input = "touch " + sshd->home_there() + "/was-run-too\n";
     command.deadline = std::chrono::seconds(1);
     VERIFY_SAYS((*node)->run(command), "the login shell there has not run the command");
@@ -204,11 +204,11 @@ class FieldHostsTest : public QObject {
     std::ofstream(from) << std::string(5'000'000, 'x');
     VERIFY_RESULT(
         (*node)->put_file({from, sshd->home_there() + "/file", *sha256_of_file(from), 0644}, {}));
-    QCOMPARE((*node)->run(shell("exit 3"))->exit_code, 3);
-    QCOMPARE((*node)->run(shell("kill -9 $$"))->exit_code, 137);
+    QCOMPARE((*node)->run(shell_command("exit 3"))->exit_code, 3);
+    QCOMPARE((*node)->run(shell_command("kill -9 $$"))->exit_code, 137);
 
     // It keeps the only room until it ends, and root's cannot be ended from here.
-    Command endless = shell("sleep 987");
+    Command endless = shell_command("sleep 987");
     endless.deadline = std::chrono::milliseconds(300);
     VERIFY_SAYS((*node)->run(endless), "did not end within 0.3 s");
     const auto after = (*node)->home();
@@ -247,7 +247,7 @@ class FieldHostsTest : public QObject {
 
     const QTemporaryDir others;
     const std::string wrong = others.filePath("wrong").toStdString();
-    make_key(wrong);
+    make_user_key(wrong);
     Target misnamed = sshd->trusted_target();
     misnamed.hosts[0].identity_files = {wrong};
     const auto cut = remote::connect(misnamed, misnamed.hosts[0], options);
@@ -308,7 +308,7 @@ class FieldHostsTest : public QObject {
   void two_keys_where_two_are_wanted() {
     const auto sshd = host_with("AuthenticationMethods publickey,publickey\n");
     const std::string second = sshd->user_home() + "/.ssh/id_rsa";
-    make_key(second, "rsa");
+    make_user_key(second, "rsa");
     sshd->let_in(second + ".pub");
     QVERIFY(open(*sshd));
   }
@@ -320,7 +320,7 @@ class FieldHostsTest : public QObject {
       options.ssh_folder = folder.path().toStdString();
       return refusal(sshd, options);
     };
-    make_key(folder.filePath("id_ed25519").toStdString());
+    make_user_key(folder.filePath("id_ed25519").toStdString());
     const auto passwords = host_with("PasswordAuthentication yes\n");
     VERIFY_HAS(with_a_stranger(*passwords), "id_ed25519: refused");
     VERIFY_HAS(with_a_stranger(*passwords),
@@ -337,13 +337,13 @@ class FieldHostsTest : public QObject {
   void certificates_are_presented_and_asked_for() {
     const QTemporaryDir files, user;
     const std::string authority = files.filePath("ca").toStdString();
-    make_key(authority);
+    make_user_key(authority);
     const std::string config = "TrustedUserCAKeys /sshd/ca.pub\n";
     const std::string key = user.filePath("id_ed25519").toStdString();
-    make_key(key);
+    make_user_key(key);
     const auto sign = [&](const std::string& validity) {
-      run({"ssh-keygen", "-q", "-s", authority, "-I", "me", "-n", "root", "-V", validity,
-           key + ".pub"});
+      run_well({"ssh-keygen", "-q", "-s", authority, "-I", "me", "-n", "root", "-V", validity,
+                key + ".pub"});
     };
     const auto with_user = [&](const test::Sshd& sshd) {
       ConnectOptions options = sshd.connect_options();

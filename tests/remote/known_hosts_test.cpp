@@ -12,29 +12,25 @@
 #include "base/process.h"
 #include "remote/connect.h"
 #include "tests/remote/cases.h"
+#include "tests/support/files.h"
 #include "tests/support/results.h"
 #include "tests/support/sshd.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::remote;
+using heddle::test::read_text;
 
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string run(const std::vector<std::string>& argv) {
+std::string output_of(const std::vector<std::string>& argv) {
   process::Command command;
   command.argv = argv;
   const auto completed = process::run(command);
   if (!completed || completed->exit_code != 0) qFatal("%s failed", argv[0].c_str());
   return completed->out;
-}
-
-std::string text_of(const std::string& file) {
-  std::ostringstream text;
-  text << std::ifstream(file, std::ios::binary).rdbuf();
-  return text.str();
 }
 
 /// One case, ready to be tried.
@@ -65,8 +61,8 @@ class KnownHostsTest : public QObject {
   void make_key(const std::string& name, const std::string& type) {
     fs::create_directories(path("keys"));
     const std::string file = path("keys/" + name);
-    run({"ssh-keygen", "-q", "-t", type, "-N", "", "-C", "", "-f", file});
-    std::istringstream line(text_of(file + ".pub"));
+    output_of({"ssh-keygen", "-q", "-t", type, "-N", "", "-C", "", "-f", file});
+    std::istringstream line(read_text(file + ".pub"));
     std::string algorithm, blob;
     line >> algorithm >> blob;
     keys_[name] = algorithm + " " + blob;
@@ -84,8 +80,8 @@ class KnownHostsTest : public QObject {
     }
     std::string config = "HostKey /sshd/rsa\nHostKey /sshd/ecdsa\n";
     if (!validity.empty()) {
-      run({"ssh-keygen", "-q", "-s", path("keys/ca"), "-h", "-I", "test", "-n",
-           "127.0.0.1,gpu1.lab", "-V", validity, files + "/host_key.pub"});
+      output_of({"ssh-keygen", "-q", "-s", path("keys/ca"), "-h", "-I", "test", "-n",
+                 "127.0.0.1,gpu1.lab", "-V", validity, files + "/host_key.pub"});
       config += "HostCertificate /sshd/host_key-cert.pub\n";
     }
     test::SshdOptions options;
@@ -99,8 +95,8 @@ class KnownHostsTest : public QObject {
   /// "|1|…" as ssh-keygen makes it.
   std::string hashed(const std::string& name) const {
     std::ofstream(path("hashing")) << name << " " << keys_.at("ed25519") << "\n";
-    run({"ssh-keygen", "-q", "-H", "-f", path("hashing")});
-    const std::string text = text_of(path("hashing"));
+    output_of({"ssh-keygen", "-q", "-H", "-f", path("hashing")});
+    const std::string text = read_text(path("hashing"));
     return text.substr(0, text.find(' '));
   }
 
@@ -318,7 +314,7 @@ class KnownHostsTest : public QObject {
     QCOMPARE(refused.error().key.fingerprint, sshd.fingerprint());
     target.accepted_keys = {refused.error().key};
     VERIFY_RESULT(remote::connect(target, target.hosts[0], sshd.connect_options()));
-    QCOMPARE(text_of(file), before);
+    QCOMPARE(read_text(file), before);
 
     // A word against the key weighs more than having accepted it.
     std::ofstream(file) << "@revoked * " + keys_.at("ed25519") + "\n";

@@ -9,19 +9,15 @@
 #include "remote/hash_cache.h"
 #include "remote/quote.h"
 #include "remote/sha256.h"
+#include "tests/support/files.h"
 #include "tests/support/results.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::remote;
+using heddle::test::read_text;
 
 namespace {
-
-std::string text_of(const std::string& file) {
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  return text.str();
-}
 
 std::string line_of(const Host& host) {
   const std::string user = host.user.empty() ? "" : host.user + "@";
@@ -209,7 +205,7 @@ class LocalTest : public QObject {
 
     const Put put{path("a/file"), path("a/copy"), sha256("0123456789"), 0644};
     QVERIFY(node->put_file(put, {}));
-    QCOMPARE(text_of(path("a/copy")), std::string("0123456789"));
+    QCOMPARE(read_text(path("a/copy")), std::string("0123456789"));
     VERIFY_SAYS(node->put_file({path("a/file"), path("a/bad"), sha256("x"), 0644}, {}),
                 "arrived damaged");
 

@@ -5,16 +5,13 @@
 
 #include "storage/chunk.h"
 #include "storage/curve.h"
+#include "tests/support/files.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle::storage;
+using heddle::test::read_bytes;
 
 namespace {
-
-QByteArray contents(const QString& path) {
-  QFile file(path);
-  return file.open(QFile::ReadOnly) ? file.readAll() : QByteArray();
-}
 
 std::string_view view(const QByteArray& bytes) {
   return {bytes.constData(), static_cast<size_t>(bytes.size())};
@@ -41,7 +38,7 @@ class BlobsTest : public QObject {
   }
   void a_chunk_that_is_none_has_no_samples() {
     QFETCH(QString, path);
-    const QByteArray bytes = contents(path);
+    const QByteArray bytes = read_bytes(path);
     QVERIFY(!bytes.isEmpty());
     for (const int64_t level : {0, 1, 2})
       for (const QByteArray& part : {bytes, bytes.left(bytes.size() - 1), bytes.mid(1)}) {

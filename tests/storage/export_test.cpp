@@ -9,20 +9,15 @@
 #include <sstream>
 
 #include "tests/storage/store_fixture.h"
+#include "tests/support/files.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::storage;
+using heddle::test::read_text;
 using nlohmann::json;
 
-namespace {
-
-std::string contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-}  // namespace
+namespace {}  // namespace
 
 class ExportTest : public QObject {
   Q_OBJECT
@@ -41,15 +36,15 @@ class ExportTest : public QObject {
     const std::string folder = store.folder.filePath("out/deep").toStdString();
     must(export_run(store.reader, run, folder));
 
-    QCOMPARE(contents(folder + "/metrics.csv"),
+    QCOMPARE(read_text(folder + "/metrics.csv"),
              std::string("step,rank,time,loss,lr,\"odd, \"\"name\"\"\"\n"
                          "1,0,10.500000,8.25,,1\n"
                          "2,0,11.500000,nan,0.0003,\n"
                          "1,1,10.250000,8.5,,\n"));
-    QCOMPARE(contents(folder + "/recipe.toml"),
+    QCOMPARE(read_text(folder + "/recipe.toml"),
              std::string("[model]\npreset = \"llama3-debug\"\n"));
 
-    const json trace = json::parse(contents(folder + "/trace.json"));
+    const json trace = json::parse(read_text(folder + "/trace.json"));
     std::vector<json> work;
     for (const json& event : trace["traceEvents"]) {
       if (event["ph"] == "X") work.push_back(event);
@@ -81,8 +76,8 @@ class ExportTest : public QObject {
     StoreFixture store;
     const std::string folder = store.folder.filePath("out").toStdString();
     must(export_run(store.reader, store.create(), folder));
-    QCOMPARE(contents(folder + "/metrics.csv"), std::string("step,rank,time\n"));
-    QVERIFY(json::parse(contents(folder + "/trace.json"))["traceEvents"].empty());
+    QCOMPARE(read_text(folder + "/metrics.csv"), std::string("step,rank,time\n"));
+    QVERIFY(json::parse(read_text(folder + "/trace.json"))["traceEvents"].empty());
   }
 
   void errors_name_the_place() {

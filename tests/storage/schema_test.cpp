@@ -18,18 +18,15 @@
 #include "storage/store.h"
 #include "storage/trust.h"
 #include "tests/storage/store_fixture.h"
+#include "tests/support/files.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::storage;
+using heddle::test::read_text;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 int64_t number(const std::string& path, const char* sql) {
   SQLite::Database database(path, SQLite::OPEN_READONLY);
@@ -171,14 +168,14 @@ class SchemaTest : public QObject {
     must(migrate(path, with_a_second_migration()));
     fs::remove(path + "-wal");
     fs::remove(path + "-shm");
-    const std::string before = contents(path);
+    const std::string before = read_text(path);
     const std::vector<std::string> files = files_in(folder);
 
     for (const auto& error : {Writer::open(path).error(), Reader::open(path).error()}) {
       QVERIFY2(error.message.find("newer Heddle") != std::string::npos, error.message.c_str());
       QVERIFY2(error.message.find(path) != std::string::npos, error.message.c_str());
     }
-    QCOMPARE(contents(path), before);
+    QCOMPARE(read_text(path), before);
     QCOMPARE(files_in(folder), files);
   }
 
@@ -190,7 +187,7 @@ class SchemaTest : public QObject {
     const std::string other = folder.filePath("other.sqlite").toStdString();
     SQLite::Database(other, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
         .exec("CREATE TABLE t (x)");
-    QTest::newRow("another program's database") << QByteArray::fromStdString(contents(other));
+    QTest::newRow("another program's database") << QByteArray::fromStdString(read_text(other));
   }
   void other_files_are_refused_unchanged() {
     QFETCH(QByteArray, bytes);
@@ -201,7 +198,7 @@ class SchemaTest : public QObject {
     QVERIFY(!refused);
     QVERIFY2(refused.error().message.find("not a Heddle store") != std::string::npos,
              refused.error().message.c_str());
-    QCOMPARE(contents(path), bytes.toStdString());
+    QCOMPARE(read_text(path), bytes.toStdString());
     QCOMPARE(files_in(folder).size(), size_t{1});
   }
 
@@ -256,8 +253,8 @@ class SchemaTest : public QObject {
     // it.
     QTemporaryDir folder;
     const std::string path = folder.filePath("heddle.sqlite").toStdString();
-    std::string file = contents(store.path);
-    const std::string wal = contents(store.path + "-wal");
+    std::string file = read_text(store.path);
+    const std::string wal = read_text(store.path + "-wal");
     const auto page_bytes = static_cast<size_t>(number(store.path, "PRAGMA page_size"));
     const std::string page = first_page_in(wal, page_bytes);
     QVERIFY(!page.empty());

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::string kReference = HEDDLE_SOURCE_DIR "/tests/fixtures/reference/";
+const std::string kReferences = HEDDLE_SOURCE_DIR "/tests/fixtures/reference/";
 
 struct Named {
   const char* name;
@@ -264,7 +264,7 @@ class CheckpointTest : public QObject {
 
   void hugging_face_folders_come_back_as_they_were() {
     for (const char* fixture : {"llama-tiny", "llama-tiny-scaled-rope-tied"}) {
-      const std::string from = kReference + fixture, ours = folder() + "/ours-" + fixture,
+      const std::string from = kReferences + fixture, ours = folder() + "/ours-" + fixture,
                         back = folder() + "/back-" + fixture;
       const auto there = checkpoint::convert(from, ours);
       QVERIFY2(there.has_value(), there ? "" : there.error().message.c_str());
@@ -291,7 +291,7 @@ class CheckpointTest : public QObject {
                       back = folder() + "/back", later = folder() + "/later";
     fs::create_directories(from + "/additional_chat_templates");
     for (const char* name : {"config.json", "generation_config.json", "model.safetensors"})
-      fs::copy_file(kReference + "llama-tiny/" + name, from + '/' + name);
+      fs::copy_file(kReferences + "llama-tiny/" + name, from + '/' + name);
     const std::map<std::string, std::string> settings = {
         {"tokenizer.json", R"({"version": "1.0"})"},
         {"tokenizer_config.json", R"({"pad_token": "<pad>", "model_max_length": 1e30})"},

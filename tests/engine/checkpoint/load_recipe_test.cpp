@@ -12,7 +12,7 @@ using namespace heddle;
 
 namespace {
 
-const std::string kTiny = HEDDLE_SOURCE_DIR "/tests/fixtures/reference/llama-tiny";
+const std::string kTinyLlama = HEDDLE_SOURCE_DIR "/tests/fixtures/reference/llama-tiny";
 
 // Its RoPE is scaled by YaRN: 4 times over 16 positions.
 const std::string kYarn = HEDDLE_SOURCE_DIR "/tests/fixtures/shapes/biases-yarn";
@@ -42,12 +42,12 @@ class LoadRecipeTest : public QObject {
 
  private Q_SLOTS:
   void a_checkpoint_names_the_model() {
-    const auto loaded = load("checkpoint = \"" + kTiny + "\"\n");
+    const auto loaded = load("checkpoint = \"" + kTinyLlama + "\"\n");
     QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.faults[0].str().c_str());
     QCOMPARE(loaded.recipe.model.dim, int64_t(64));
     QCOMPARE(loaded.recipe.model.n_kv_heads, int64_t(2));
     QCOMPARE(loaded.recipe.model.vocab_size, int64_t(256));
-    QCOMPARE(loaded.recipe.model.checkpoint, kTiny);
+    QCOMPARE(loaded.recipe.model.checkpoint, kTinyLlama);
     // And what follows from the ranks and from the file's folder.
     QCOMPARE(loaded.recipe.parallelism.dp_shard, int64_t(2));
     QCOMPARE(loaded.recipe.data.tokenizer, std::string("/home/ada/tokenizer.json"));
@@ -55,7 +55,7 @@ class LoadRecipeTest : public QObject {
 
   void what_is_written_stands() {
     const auto loaded =
-        load("checkpoint = \"" + kTiny + "\"\nmax_seq_len = 48\nrope_theta = 1e4\n");
+        load("checkpoint = \"" + kTinyLlama + "\"\nmax_seq_len = 48\nrope_theta = 1e4\n");
     QVERIFY(loaded.ok());
     QCOMPARE(loaded.recipe.model.max_seq_len, int64_t(48));
     QCOMPARE(loaded.recipe.model.rope_theta, 1e4);
@@ -114,15 +114,16 @@ class LoadRecipeTest : public QObject {
     QFETCH(QString, key);
     QFETCH(QString, written);
     QFETCH(QString, fault);
-    const auto loaded = load(
-        QString("checkpoint = \"%1\"\n%2 = %3\n").arg(kTiny.c_str(), key, written).toStdString());
+    const auto loaded = load(QString("checkpoint = \"%1\"\n%2 = %3\n")
+                                 .arg(kTinyLlama.c_str(), key, written)
+                                 .toStdString());
     const std::string full = "model." + key.toStdString();
     if (fault.isEmpty()) {
       QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.faults[0].str().c_str());
       QCOMPARE(value_of(loaded.recipe, full), written.toStdString());
       // And what is not written stays the checkpoint's.
       recipe::Recipe known;
-      known.model = *checkpoint::model_at(kTiny);
+      known.model = *checkpoint::model_at(kTinyLlama);
       for (const auto& [other, value] : recipe::flatten(known))
         if (other.starts_with("model.") && other != full && other != "model.checkpoint")
           QCOMPARE(other + " = " + value_of(loaded.recipe, other), other + " = " + value);
@@ -130,7 +131,7 @@ class LoadRecipeTest : public QObject {
     }
     QVERIFY(!loaded.faults.empty());
     QCOMPARE(
-        QString::fromStdString(loaded.faults[0].str()).replace(kTiny.c_str(), "F"),
+        QString::fromStdString(loaded.faults[0].str()).replace(kTinyLlama.c_str(), "F"),
         QString("/home/ada/tiny.toml:3:%1: %2: %3").arg(key.size() + 4).arg(full.c_str(), fault));
   }
 
@@ -158,13 +159,14 @@ class LoadRecipeTest : public QObject {
 
   void what_overrides_is_told() {
     const auto loaded =
-        load("checkpoint = \"" + kTiny + "\"\nrope_theta = 1e4\nmax_seq_len = 48\n");
+        load("checkpoint = \"" + kTinyLlama + "\"\nrope_theta = 1e4\nmax_seq_len = 48\n");
     const auto told = checkpoint::overridden(loaded.recipe.model);
     QVERIFY(told.has_value());
     const std::vector<std::string> expected = {"model.max_seq_len is 48, there 64",
                                                "model.rope_theta is 10000.0, there 500000.0"};
     QVERIFY(*told == expected);
-    QVERIFY(checkpoint::overridden(load("checkpoint = \"" + kTiny + "\"\n").recipe.model)->empty());
+    QVERIFY(checkpoint::overridden(load("checkpoint = \"" + kTinyLlama + "\"\n").recipe.model)
+                ->empty());
   }
 
   void a_preset_needs_no_checkpoint() {
@@ -195,7 +197,7 @@ class LoadRecipeTest : public QObject {
     const std::string file = folder.filePath("tiny.toml").toStdString();
     std::ofstream(file) << recipe_with("");
     const auto loaded =
-        checkpoint::load_recipe_file(file, {"model.checkpoint=\"" + kTiny + "\""}, 1);
+        checkpoint::load_recipe_file(file, {"model.checkpoint=\"" + kTinyLlama + "\""}, 1);
     QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.faults[0].str().c_str());
     QCOMPARE(loaded.recipe.model.n_layers, int64_t(2));
     QCOMPARE(loaded.recipe.hardware.ranks, int64_t(1));

@@ -4,7 +4,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-#include "engine_process.h"
+#include "tests/support/engine_process.h"
 #include "tests/support/test_class.h"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <QTest>
 #include <algorithm>
 
-#include "tests/engine/train/engine_process.h"
+#include "tests/support/engine_process.h"
 #include "tests/support/test_class.h"
 
 namespace {

@@ -7,14 +7,14 @@
 #include <QTest>
 #include <cmath>
 
-#include "tests/engine/train/engine_process.h"
+#include "tests/support/engine_process.h"
 #include "tests/support/test_class.h"
 
 namespace {
 
 const QString kRecipe = QString(HEDDLE_SOURCE_DIR) + "/resources/recipes/debug.toml";
 
-QStringList train(const QStringList& sets) {
+QStringList train_here(const QStringList& sets) {
   QStringList arguments = {
       "train", kRecipe, "--set", "training.steps=2", "--set", "schedule.warmup_steps=0"};
   for (const QString& set : sets) arguments << "--set" << set;
@@ -24,7 +24,7 @@ QStringList train(const QStringList& sets) {
 // "140 MiB": the least that is enough, as the error names it.
 QString least_limit(const QStringList& sets) {
   const QString error =
-      run_engine(train(sets + QStringList{"wrapping.memory_limit=\"64 MiB\""})).err;
+      run_engine(train_here(sets + QStringList{"wrapping.memory_limit=\"64 MiB\""})).err;
   return error.section("at least ", 1).section(" with this", 0, 0);
 }
 
@@ -83,8 +83,8 @@ class CalibrateTest : public QObject {
 
   void ranks_plan_by_it_and_say_so() {
     const QTemporaryDir folder;
-    const auto run =
-        run_engine(train({"wrapping.mode=\"auto\""}) + QStringList{"--run-dir", folder.path()});
+    const auto run = run_engine(train_here({"wrapping.mode=\"auto\""}) +
+                                QStringList{"--run-dir", folder.path()});
     QVERIFY2(run.exit_code == 0, run.err.constData());
     QFile log(folder.filePath("rank-0.0.hlog"));
     QVERIFY(log.open(QFile::ReadOnly));
@@ -94,7 +94,7 @@ class CalibrateTest : public QObject {
   void a_finished_run_is_held_against_its_prediction() {
     const auto plan = [] { return run_engine({"plan", kRecipe, "--json"}).results(); };
     QCOMPARE(plan()["uncertain"].toDouble(), 0.0);
-    const auto run = run_engine(train({"training.steps=9"}));
+    const auto run = run_engine(train_here({"training.steps=9"}));
     QVERIFY2(run.exit_code == 0, run.err.constData());
     const QJsonObject expected = run.results()["expected"].toObject();
     QVERIFY(expected["step_seconds"].toDouble() > 0);
@@ -110,14 +110,14 @@ class CalibrateTest : public QObject {
   }
 
   void a_limit_below_what_any_plan_needs_is_an_error() {
-    const auto refused = run_engine(train({"wrapping.memory_limit=\"64 MiB\""}));
+    const auto refused = run_engine(train_here({"wrapping.memory_limit=\"64 MiB\""}));
     QCOMPARE(refused.exit_code, 2);
     const QString error = refused.err;
     for (const char* part : {"wrapping.memory_limit: 64 MiB is not enough", "at least",
                              "recompute.mode = \"full\"", "more than 2 ranks"})
       QVERIFY2(error.contains(part), refused.err.constData());
     // The limit that it names is enough.
-    const auto met = run_engine(train({"wrapping.memory_limit=\"" + least_limit({}) + "\""}));
+    const auto met = run_engine(train_here({"wrapping.memory_limit=\"" + least_limit({}) + "\""}));
     QVERIFY2(met.exit_code == 0, met.err.constData());
   }
 
@@ -133,8 +133,8 @@ class CalibrateTest : public QObject {
                                 .arg(HEDDLE_SOURCE_DIR)};
     const auto alone = mebibytes(least_limit(lean)), with_copy = mebibytes(least_limit(saved)),
                with_both = mebibytes(least_limit(validated));
-    const auto met = run_engine(
-        train(validated + QStringList{"wrapping.memory_limit=\"" + least_limit(validated) + "\""}));
+    const auto met = run_engine(train_here(
+        validated + QStringList{"wrapping.memory_limit=\"" + least_limit(validated) + "\""}));
     QVERIFY2(met.exit_code == 0, met.err.constData());
     const auto copy = QFileInfo(folder.filePath("step-2/rank-0.safetensors")).size() >> 20;
     QVERIFY2(copy > 0 && std::abs(with_copy - alone - copy) <= 1,
@@ -144,8 +144,8 @@ class CalibrateTest : public QObject {
 
   void a_limit_holds_for_every_wrapping() {
     for (const char* mode : {"layers", "none"}) {
-      const auto refused = run_engine(
-          train({QString("wrapping.mode=\"%1\"").arg(mode), "wrapping.memory_limit=\"64 MiB\""}));
+      const auto refused = run_engine(train_here(
+          {QString("wrapping.mode=\"%1\"").arg(mode), "wrapping.memory_limit=\"64 MiB\""}));
       QCOMPARE(refused.exit_code, 2);
       QVERIFY2(refused.err.contains("is not enough"), refused.err.constData());
     }

@@ -17,7 +17,7 @@ namespace {
 // The bytes moved, against the least that fusing could leave.
 constexpr double kMaxBytes = 1.1;
 
-graph::Graph parsed(const std::string& body) {
+graph::Graph parsed_layer(const std::string& body) {
   const auto graph =
       graph::parse_text("heddle graph 1\nmicro_batches = 1\n" + body + "end\n", "test");
   if (!graph) qFatal("%s", graph.error().message.c_str());
@@ -33,7 +33,7 @@ class LayerWorkTest : public QObject {
   // Two SiLUs of 32 bytes in a row could be one that reads and writes 32 each; the product after
   // them reads 32 and 16 and writes 32, and so it does in both layers.
   void what_could_be_one_kernel_is_counted_as_one() {
-    const graph::Graph graph = parsed(
+    const graph::Graph graph = parsed_layer(
         "state %0: f32[2, 2] w\ninput %1: f32[4, 2] x\nforward\n"
         "  %2: f32[4, 2] = aten.silu(%1)  @layers.0\n"
         "  %3: f32[4, 2] = aten.silu(%2)  @layers.0.feed_forward\n"
@@ -52,7 +52,7 @@ class LayerWorkTest : public QObject {
 
   // Values that another phase or the host reads are written, too.
   void results_that_others_read_are_written() {
-    const graph::Graph graph = parsed(
+    const graph::Graph graph = parsed_layer(
         "input %0: f32[4, 2] x\nforward\n"
         "  %1: f32[4, 2] = aten.silu(%0)  @layers.0\n"
         "  %2: f32[4, 2] = aten.silu(%1)  @layers.0\n"
@@ -68,8 +68,8 @@ class LayerWorkTest : public QObject {
 
   void a_graph_without_layers_is_told_so() {
     const auto work = cost::layer_work(
-        parsed("input %0: f32[4, 2] x\nforward\n  %1: f32[4, 2] = aten.silu(%0)  @output\n"
-               "output %1: f32[4, 2] y\n"));
+        parsed_layer("input %0: f32[4, 2] x\nforward\n  %1: f32[4, 2] = aten.silu(%0)  @output\n"
+                     "output %1: f32[4, 2] y\n"));
     QVERIFY(!work);
     QVERIFY(work.error().message.find("layers.N") != std::string::npos);
   }

@@ -16,12 +16,12 @@ using plan::Category;
 
 namespace {
 
-const hardware::Catalogue& catalogue() {
+const hardware::Catalogue& catalogue_here() {
   static const hardware::Catalogue all = hardware::read_catalogue(hardware::built_in());
   return all;
 }
 
-recipe::Recipe resolved(const QString& keys, int64_t ranks) {
+recipe::Recipe resolved_8b(const QString& keys, int64_t ranks) {
   const std::string text =
       "[model]\npreset = \"llama3-8b\"\nvocab_size = 128256\n[data]\ntoken_ids = \"x\"\n"
       "seq_len = 4096\n[training]\nlocal_batch = 4\n[parallelism]\nmicrobatches = 4\n" +
@@ -32,7 +32,7 @@ recipe::Recipe resolved(const QString& keys, int64_t ranks) {
 }
 
 cost::ProgramShape shape(const QString& keys, int64_t ranks) {
-  return cost::program_shape(resolved(keys, ranks), 8);
+  return cost::program_shape(resolved_8b(keys, ranks), 8);
 }
 
 // One that loses nothing: what a step takes then is what its parts do.
@@ -55,14 +55,14 @@ const cost::StepParts kParts{.layer_forward = {.products = 1, .attention = 0.5, 
                              .layer_backward = {.products = 2, .attention = 1, .passes = 0.25},
                              .head_products = 4};
 
-cost::ProgramTime seconds(const cost::ProgramShape& of,
-                          const hardware::Program& program = ideal()) {
-  return cost::program_time(of, kParts, program, catalogue().find("h100-sxm").value(), 1e12);
+cost::ProgramTime program_seconds(const cost::ProgramShape& of,
+                                  const hardware::Program& program = ideal()) {
+  return cost::program_time(of, kParts, program, catalogue_here().find("h100-sxm").value(), 1e12);
 }
 
 Result<plan::Document> planned(const QString& keys, int64_t ranks, const char* program,
                                const char* hardware = "h100-sxm") {
-  return train::predict(resolved(keys, ranks), {.hardware = hardware, .executor = program});
+  return train::predict(resolved_8b(keys, ranks), {.hardware = hardware, .executor = program});
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ class ProgramsTest : public QObject {
   void stages_have_all_parameters() {
     QFETCH(QString, keys);
     QFETCH(qint64, ranks);
-    const auto recipe = resolved(keys, ranks);
+    const auto recipe = resolved_8b(keys, ranks);
     const cost::ProgramShape of = cost::program_shape(recipe, 8);
     double sum = 0;
     for (int64_t rank = 0; rank < of.pp; ++rank) sum += of.parameters(rank);
@@ -95,21 +95,21 @@ class ProgramsTest : public QObject {
 
   void a_step_is_its_layers_and_the_head() {
     // 32 layers of 1.75 + 3.25 s, and 4 s.
-    QCOMPARE(seconds(shape("", 1)).step, 32 * 5.0 + 4);
+    QCOMPARE(program_seconds(shape("", 1)).step, 32 * 5.0 + 4);
   }
 
   void what_is_computed_again_is_in_the_step() {
     cost::ProgramShape of = shape("", 1);
     of.recompute = recipe::RecomputeMode::full;
-    QCOMPARE(seconds(of).step, 32 * (5.0 + 1.75) + 4);
+    QCOMPARE(program_seconds(of).step, 32 * (5.0 + 1.75) + 4);
     of.recompute = recipe::RecomputeMode::selective;  // half of the products, and passes
-    QCOMPARE(seconds(of).step, 32 * (5.0 + 0.75) + 4);
+    QCOMPARE(program_seconds(of).step, 32 * (5.0 + 0.75) + 4);
   }
 
   void a_host_that_is_slower_than_the_device_decides() {
     hardware::Program program = ideal();
     program.layer_launch_ms.value = 6000;
-    QCOMPARE(seconds(shape("", 1), program).step, 32 * 6.0 + 4);
+    QCOMPARE(program_seconds(shape("", 1), program).step, 32 * 6.0 + 4);
   }
 
   void a_pipeline_waits_for_its_slowest_stage() {
@@ -117,11 +117,11 @@ class ProgramsTest : public QObject {
     of.pp = 2;
     of.layers = {17, 15};  // 85 and 75 + 4 s
     of.micro_batches = 8;
-    const cost::ProgramTime time = seconds(of);
+    const cost::ProgramTime time = program_seconds(of);
     const double hops = time.step - (8 * 85.0 + 79);
     QVERIFY2(hops >= 0 && hops < 0.1, qPrintable(QString::number(time.step)));
     of.stages_a_rank = 2;
-    QVERIFY(std::abs(seconds(of).step - hops - (8 * 85.0 + 79 / 2.0)) < 1e-9);
+    QVERIFY(std::abs(program_seconds(of).step - hops - (8 * 85.0 + 79 / 2.0)) < 1e-9);
     QVERIFY(std::abs(time.compute + time.exposed + time.bubble + time.apart - time.step) < 1e-9);
   }
 
@@ -156,7 +156,7 @@ class ProgramsTest : public QObject {
   }
 
   void every_program_plans_a_recipe() {
-    for (const auto& [name, program] : catalogue().programs) {
+    for (const auto& [name, program] : catalogue_here().programs) {
       const auto plan = planned("tp = 4", 8, name.c_str());
       QVERIFY2(plan.has_value(), plan ? "" : plan.error().message.c_str());
       QVERIFY2(plan->step_seconds > 0.05 && plan->step_seconds < 5, name.c_str());
@@ -172,10 +172,10 @@ class ProgramsTest : public QObject {
     QCOMPARE(planned("", 8, "nanotrom").error().message.find("--executor: no program \"nanotrom\""),
              size_t{0});
     const auto machine =
-        train::machine_of(resolved("", 8), "h100-sxm", "nanotron", {{"network.reech", 0.5}});
+        train::machine_of(resolved_8b("", 8), "h100-sxm", "nanotron", {{"network.reech", 0.5}});
     QVERIFY(!machine);
     QVERIFY(machine.error().message.find("network.reech") != std::string::npos);
-    QVERIFY(!train::machine_of(resolved("", 8), "h100-sxm", "nanotron", {{"network.reach", 7}}));
+    QVERIFY(!train::machine_of(resolved_8b("", 8), "h100-sxm", "nanotron", {{"network.reach", 7}}));
   }
 };
 

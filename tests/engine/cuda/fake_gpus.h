@@ -8,7 +8,7 @@
 #include <QTemporaryDir>
 #include <QThread>
 
-#include "../train/engine_process.h"
+#include "tests/support/engine_process.h"
 
 /// A model whose attention and products are those of a large one, of a few kilobytes; `rest` are
 /// the recipe's other tables, with %1 for the folder of the text that comes with Heddle.

@@ -13,20 +13,17 @@
 #include "engine/data/text_loader.h"
 #include "engine/data/tokenizer.h"
 #include "engine/recipe/parse.h"
+#include "tests/support/files.h"
 #include "tests/support/test_class.h"
 
 namespace recipe = heddle::recipe;
 using namespace heddle::data;
+using heddle::test::read_text;
 
 namespace {
 
 const std::string kTokenizer = HEDDLE_SOURCE_DIR "/resources/data/tokenizer.json";
 const std::string kShakespeare = HEDDLE_SOURCE_DIR "/resources/data/tinyshakespeare.txt";
-
-std::string all_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 }  // namespace
 
@@ -229,7 +226,7 @@ class DescriptionTest : public QObject {
   }
 
   void whatCannotBeReadIsShown() {
-    std::string lines = all_of(put_lines("bad.jsonl", 400, false));
+    std::string lines = read_text(put_lines("bad.jsonl", 400, false));
     put("bad.jsonl", lines + "{\"txt\": 1}\n");
     const Description cold = told(recipe_of("text = [\"" + at("bad.jsonl") + "\"]", "bad"));
     QCOMPARE(cold.sources[0].skipped, int64_t{1});

@@ -15,7 +15,7 @@ using Ids = std::vector<int32_t>;
 
 namespace {
 
-json read(const std::string& name) {
+json read_fixture(const std::string& name) {
   std::ifstream file(HEDDLE_SOURCE_DIR "/tests/fixtures/tokenizers/" + name);
   return json::parse(file);
 }
@@ -26,7 +26,7 @@ Tokenizer tokenizer_of(const json& file) {
   return std::move(*parsed);
 }
 
-QString error_of(const std::string& text) {
+QString error_of_text(const std::string& text) {
   const auto parsed = Tokenizer::parse(text, "F");
   return parsed ? "" : QString::fromStdString(parsed.error().message);
 }
@@ -46,8 +46,8 @@ class OtherTokenizersTest : public QObject {
   }
   void givesTheIdsOfHuggingFaceAndTheTextBack() {
     QFETCH(QString, name);
-    const json file = read(name.toStdString() + ".json"),
-               groups = read(name.toStdString() + "_cases.json");
+    const json file = read_fixture(name.toStdString() + ".json"),
+               groups = read_fixture(name.toStdString() + "_cases.json");
     QVERIFY(groups.at(0)["cases"].size() >= 300);
     for (const json& group : groups) {
       json patched = file;
@@ -67,7 +67,7 @@ class OtherTokenizersTest : public QObject {
   void variantsGiveTheIdsOfHuggingFace_data() {
     QTest::addColumn<int>("tokenizer");
     QTest::addColumn<int>("variant");
-    variants_ = read("variants.json");
+    variants_ = read_fixture("variants.json");
     for (size_t i = 0; i < variants_["tokenizers"].size(); ++i) {
       const json& variants = variants_["tokenizers"][i]["variants"];
       for (size_t j = 0; j < variants.size(); ++j)
@@ -97,14 +97,14 @@ class OtherTokenizersTest : public QObject {
 
   void bytesThatAreNotUtf8ComeBack() {
     for (const char* name : {"nfc_bytes.json", "byte_fallback.json"}) {
-      Tokenizer tokenizer = tokenizer_of(read(name));
+      Tokenizer tokenizer = tokenizer_of(read_fixture(name));
       for (const std::string bytes : {"a\x80z", "caf\xC3", "\xF4\x90\x80\x80 \xFF\xFE", " \xFFz "})
         QCOMPARE(tokenizer.decode(tokenizer.encode(bytes).value()), bytes);
     }
   }
 
   void longTextsTakeNoQuadraticTime() {
-    Tokenizer tokenizer = tokenizer_of(read("byte_fallback.json"));
+    Tokenizer tokenizer = tokenizer_of(read_fixture("byte_fallback.json"));
     std::string text;
     while (text.size() < 1'000'000) text += "the words of a long line ";
     text += "x";
@@ -112,7 +112,7 @@ class OtherTokenizersTest : public QObject {
   }
 
   void knowsWhereTextsBegin() {
-    const Tokenizer tokenizer = tokenizer_of(read("byte_fallback.json"));
+    const Tokenizer tokenizer = tokenizer_of(read_fixture("byte_fallback.json"));
     QCOMPARE(tokenizer.bos_id(), 1);
     QCOMPARE(tokenizer.eos_id(), 2);
     QCOMPARE(tokenizer.vocab_size(), 863);
@@ -129,7 +129,7 @@ class OtherTokenizersTest : public QObject {
                 .has_value());
     std::ifstream file(to + "/tokenizer.json"), config_file(to + "/tokenizer_config.json"),
         special_file(to + "/special_tokens_map.json");
-    QVERIFY(json::parse(file) == read("byte_fallback.json"));
+    QVERIFY(json::parse(file) == read_fixture("byte_fallback.json"));
     const json config = json::parse(config_file);
     QCOMPARE(config["tokenizer_class"], "PreTrainedTokenizerFast");
     QCOMPARE(config["model_max_length"], 4096);
@@ -158,20 +158,20 @@ class OtherTokenizersTest : public QObject {
   void refusalsSayWhatTheFileIs() {
     QFETCH(QString, patch);
     QFETCH(QString, error);
-    json file = read("byte_fallback.json");
+    json file = read_fixture("byte_fallback.json");
     file.merge_patch(json::parse(patch.toStdString()));
-    QCOMPARE(error_of(file.dump()), "F: " + error);
+    QCOMPARE(error_of_text(file.dump()), "F: " + error);
   }
 
   void otherFilesOfAModelAreKnown() {
-    QCOMPARE(error_of("\n\x0e\n\x05<unk>\x15"),
+    QCOMPARE(error_of_text("\n\x0e\n\x05<unk>\x15"),
              QString("F: this is a SentencePiece model (tokenizer.model); valid: a tokenizer.json, "
                      "as AutoTokenizer.from_pretrained(…).save_pretrained writes it"));
-    QCOMPARE(error_of(R"({"tokenizer_class": "LlamaTokenizer"})"),
+    QCOMPARE(error_of_text(R"({"tokenizer_class": "LlamaTokenizer"})"),
              QString("F: this is a tokenizer_config.json; valid: the tokenizer.json beside it"));
-    QCOMPARE(error_of(R"({"model_type": "llama"})"),
+    QCOMPARE(error_of_text(R"({"model_type": "llama"})"),
              QString("F: this is a model's config.json; valid: the tokenizer.json beside it"));
-    QCOMPARE(error_of(R"({"a": 0, "b": 1})"),
+    QCOMPARE(error_of_text(R"({"a": 0, "b": 1})"),
              QString("F: this is a vocabulary alone (vocab.json); valid: the tokenizer.json beside "
                      "it"));
   }

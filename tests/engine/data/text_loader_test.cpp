@@ -23,8 +23,8 @@ using Tokens = std::vector<int64_t>;
 
 namespace {
 
-const std::string kTokenizer = HEDDLE_SOURCE_DIR "/resources/data/tokenizer.json";
-const std::string kText = HEDDLE_SOURCE_DIR "/resources/data/tinyshakespeare.txt";
+const std::string kLoadedTokenizer = HEDDLE_SOURCE_DIR "/resources/data/tokenizer.json";
+const std::string kLoadedText = HEDDLE_SOURCE_DIR "/resources/data/tinyshakespeare.txt";
 const std::string kTokenIds =
     HEDDLE_SOURCE_DIR "/tests/fixtures/reference/llama-tiny/expected.safetensors";
 constexpr int64_t kVocabulary = 4096;
@@ -39,7 +39,7 @@ recipe::Training training(int64_t local_batch, int64_t global_batch) {
 recipe::Data text(const std::string& path, int64_t seq_len) {
   recipe::Data data;
   data.text = {path};
-  data.tokenizer = kTokenizer;
+  data.tokenizer = kLoadedTokenizer;
   data.seq_len = seq_len;
   return data;
 }
@@ -91,7 +91,7 @@ heddle::Result<DataLoader> open(const recipe::Data& data, const recipe::Training
   return DataLoader::open(data, training, vocab_size);
 }
 
-QString error_of(const heddle::Result<DataLoader>& opened) {
+QString error_of_loader(const heddle::Result<DataLoader>& opened) {
   return opened ? "accepted" : QString::fromStdString(opened.error().message);
 }
 
@@ -121,7 +121,7 @@ class TextLoaderTest : public QObject {
   void packsDocuments() {
     put("1.txt", "To be, or not to be");
     put("2.jsonl", "{\"text\": \"that is\"}\n{\"text\": \"the question\"}\n");
-    auto tokenizer = Tokenizer::load(kTokenizer);
+    auto tokenizer = Tokenizer::load(kLoadedTokenizer);
     Tokens stream;
     for (const char* document : {"To be, or not to be", "that is", "the question"}) {
       stream.push_back(4094);
@@ -133,7 +133,7 @@ class TextLoaderTest : public QObject {
     constexpr int64_t kSeqLen = 4;
     const auto loader =
         open(text(folder_->path().toStdString(), kSeqLen), training(1, 1), kVocabulary);
-    QVERIFY2(loader.has_value(), qPrintable(error_of(loader)));
+    QVERIFY2(loader.has_value(), qPrintable(error_of_loader(loader)));
     QCOMPARE(loader->tokens(), static_cast<int64_t>(stream.size()));
     QCOMPARE(loader->samples(), static_cast<int64_t>(stream.size()) / (kSeqLen + 1));
     QVERIFY(loader->samples() >= 3);
@@ -154,9 +154,9 @@ class TextLoaderTest : public QObject {
 
   void anyRanksReadTheSameGlobalBatch() {
     constexpr int64_t kGlobal = 8;
-    const recipe::Data data = text(kText, 64);
+    const recipe::Data data = text(kLoadedText, 64);
     const auto one = open(data, training(8, kGlobal), kVocabulary);
-    QVERIFY2(one.has_value(), qPrintable(error_of(one)));
+    QVERIFY2(one.has_value(), qPrintable(error_of_loader(one)));
     QCOMPARE(one->tokens(), int64_t{317618 + 2});
     for (const auto& [ranks, local] : {std::pair{2, 4}, {2, 1}, {4, 2}, {8, 1}, {1, 2}}) {
       const auto many = open(data, training(local, kGlobal), kVocabulary);
@@ -170,9 +170,9 @@ class TextLoaderTest : public QObject {
   void aMixOfTexts() {
     recipe::Data mix = text("", 16);
     mix.text.clear();
-    mix.mix = {{{put("a.txt", std::string(20'000, 'a'))}, 3}, {{kText}, 1}};
+    mix.mix = {{{put("a.txt", std::string(20'000, 'a'))}, 3}, {{kLoadedText}, 1}};
     const auto one = open(mix, training(8, 8), kVocabulary);
-    QVERIFY2(one.has_value(), qPrintable(error_of(one)));
+    QVERIFY2(one.has_value(), qPrintable(error_of_loader(one)));
     const auto many = open(mix, training(1, 8), kVocabulary);
     std::vector<Tokens> samples;
     for (const int64_t step : {0, 1, 40, 41, 999}) {
@@ -234,7 +234,7 @@ class TextLoaderTest : public QObject {
   }
 
   void everyEpochReadsAllInAnotherOrder() {
-    const recipe::Data data = text(kText, 1000);
+    const recipe::Data data = text(kLoadedText, 1000);
     const auto loader = open(data, training(1, 1), kVocabulary);
     const int64_t samples = loader->samples();
     QCOMPARE(samples, int64_t{317});
@@ -252,7 +252,7 @@ class TextLoaderTest : public QObject {
   }
 
   void theSeedGivesTheOrder() {
-    recipe::Data data = text(kText, 64);
+    recipe::Data data = text(kLoadedText, 64);
     const auto loader = open(data, training(4, 4), kVocabulary);
     const auto again = open(data, training(4, 4), kVocabulary);
     data.seed = 43;
@@ -319,7 +319,7 @@ class TextLoaderTest : public QObject {
     };
     for (const auto& [ranks, local] : {std::pair{1, 4}, {2, 2}, {4, 1}, {2, 1}}) {
       const auto loader = open(token_ids(), training(local, 4), 256);
-      QVERIFY2(loader.has_value(), qPrintable(error_of(loader)));
+      QVERIFY2(loader.has_value(), qPrintable(error_of_loader(loader)));
       for (const int64_t step : {0, 7, 19, 20, 47}) {
         const auto samples = samples_of_step(*loader, step, local, 4, ranks);
         for (int64_t row = 0; row < 4; ++row) QCOMPARE(samples[row], sequence(step % 20, row));
@@ -329,7 +329,7 @@ class TextLoaderTest : public QObject {
 
   void theVocabularysRows() {
     recipe::Model model;
-    recipe::Data data = text(kText, 64);
+    recipe::Data data = text(kLoadedText, 64);
     QCOMPARE(vocabulary(model, data).value(), int64_t{4096});
     model.vocab_size = 5000;
     QCOMPARE(vocabulary(model, data).value(), int64_t{5000});
@@ -339,8 +339,8 @@ class TextLoaderTest : public QObject {
         QString::fromStdString(vocabulary(model, data).error().message),
         QString("model.vocab_size: 4095 is smaller than the tokenizer's 4096 (%1); valid: 4096 or "
                 "more, or 0 for the tokenizer's")
-            .arg(kTokenizer.c_str()));
-    QCOMPARE(error_of(open(data, training(1, 1), 4095)),
+            .arg(kLoadedTokenizer.c_str()));
+    QCOMPARE(error_of_loader(open(data, training(1, 1), 4095)),
              QString::fromStdString(vocabulary(model, data).error().message));
     model.vocab_size = 0;
     QCOMPARE(
@@ -351,59 +351,59 @@ class TextLoaderTest : public QObject {
 
   void textThatCannotBeRead() {
     recipe::Data data = text("/nowhere/corpus.txt", 64);
-    QCOMPARE(error_of(open(data, training(1, 1), kVocabulary)),
+    QCOMPARE(error_of_loader(open(data, training(1, 1), kVocabulary)),
              QString("data.text: /nowhere/corpus.txt: no such file or folder"));
     data = text(put("short.txt", "Hello"), 64);
     QCOMPARE(
-        error_of(open(data, training(1, 1), kVocabulary)),
+        error_of_loader(open(data, training(1, 1), kVocabulary)),
         QString("data.text: 4 tokens, but one sample of data.seq_len 64 needs 65; valid: more text "
                 "or shorter sequences"));
     data = text(put("broken.jsonl", "{\"text\": \"fine\"}\n{\"text\""), 64);
-    QCOMPARE(error_of(open(data, training(1, 1), kVocabulary)),
+    QCOMPARE(error_of_loader(open(data, training(1, 1), kVocabulary)),
              QString("data.text: %1/broken.jsonl:2: not a JSON object with a text in \"text\": not "
                      "JSON (at byte 8)")
                  .arg(folder_->path()));
-    data.tokenizer = kText;
+    data.tokenizer = kLoadedText;
     QCOMPARE(
-        error_of(open(data, training(1, 1), kVocabulary)),
+        error_of_loader(open(data, training(1, 1), kVocabulary)),
         QString("data.tokenizer: %1: not JSON (at byte 1); valid: a Hugging Face tokenizer.json")
-            .arg(kText.c_str()));
+            .arg(kLoadedText.c_str()));
     data.tokenizer.clear();
-    QCOMPARE(error_of(open(data, training(1, 1), kVocabulary)),
+    QCOMPARE(error_of_loader(open(data, training(1, 1), kVocabulary)),
              QString("data.tokenizer: data.text needs one; valid: a Hugging Face tokenizer.json"));
   }
 
   void tokenIdsThatCannotBeRead() {
     recipe::Data data = token_ids();
     QVERIFY(
-        error_of(open(data, training(4, 4), 100))
+        error_of_loader(open(data, training(4, 4), 100))
             .startsWith(QString("data.token_ids: %1: input_ids holds ").arg(kTokenIds.c_str())));
-    QCOMPARE(error_of(open(data, training(2, 2), 256)),
+    QCOMPARE(error_of_loader(open(data, training(2, 2), 256)),
              QString("training.global_batch: 2, but %1 holds 4 sequences a step; valid: 4")
                  .arg(kTokenIds.c_str()));
     data.seq_len = 64;
-    QCOMPARE(error_of(open(data, training(4, 4), 256)),
+    QCOMPARE(error_of_loader(open(data, training(4, 4), 256)),
              QString("data.seq_len: 64, but %1 holds sequences of 33 tokens; valid: 32")
                  .arg(kTokenIds.c_str()));
     QCOMPARE(
-        error_of(open(token_ids("/nowhere.safetensors"), training(4, 4), 256)),
+        error_of_loader(open(token_ids("/nowhere.safetensors"), training(4, 4), 256)),
         QString("data.token_ids: /nowhere.safetensors: cannot be read: No such file or directory"));
 
     using heddle::checkpoint::Dtype;
     const std::string wrong_type = put_ids({"input_ids", Dtype::i32, {2, 4, 33}});
     QCOMPARE(
-        error_of(open(token_ids(wrong_type), training(4, 4), 256)),
+        error_of_loader(open(token_ids(wrong_type), training(4, 4), 256)),
         QString(
             "data.token_ids: %1: input_ids is I32 [2, 4, 33]; valid: I64 [steps, batch, seq_len "
             "+ 1]")
             .arg(wrong_type.c_str()));
     for (const auto& shape : {Tokens{8, 33}, {0, 4, 33}})
-      QVERIFY(
-          error_of(open(token_ids(put_ids({"input_ids", Dtype::i64, shape})), training(4, 4), 256))
-              .endsWith("valid: I64 [steps, batch, seq_len + 1]"));
+      QVERIFY(error_of_loader(
+                  open(token_ids(put_ids({"input_ids", Dtype::i64, shape})), training(4, 4), 256))
+                  .endsWith("valid: I64 [steps, batch, seq_len + 1]"));
     const std::string wrong_name = put_ids({"ids", Dtype::i64, {2, 4, 33}});
     QCOMPARE(
-        error_of(open(token_ids(wrong_name), training(4, 4), 256)),
+        error_of_loader(open(token_ids(wrong_name), training(4, 4), 256)),
         QString(
             "data.token_ids: %1: no tensor \"input_ids\"; valid: I64 [steps, batch, seq_len + 1]")
             .arg(wrong_name.c_str()));

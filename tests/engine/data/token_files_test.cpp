@@ -12,7 +12,7 @@
 #include "tests/support/test_class.h"
 
 using heddle::data::open_token_file;
-using Ids = std::vector<int64_t>;
+using FileIds = std::vector<int64_t>;
 
 namespace {
 
@@ -80,7 +80,7 @@ class TokenFilesTest : public QObject {
     };
     const auto file = open_token_file(path, vocabulary);
     if (!file) return said(file.error());
-    Ids ids(static_cast<size_t>(count));
+    FileIds ids(static_cast<size_t>(count));
     std::vector<uint8_t> begins(ids.size(), 7);
     if (const auto done = (*file)->read(from, ids, begins); !done) return said(done.error());
     QStringList words;

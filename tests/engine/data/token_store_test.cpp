@@ -32,11 +32,11 @@ using heddle::data::store_origin;
 using heddle::data::StoreOrigin;
 using heddle::data::Tokenizer;
 using heddle::data::TokenStore;
-using Ids = std::vector<int64_t>;
+using StoredIds = std::vector<int64_t>;
 
 namespace {
 
-const std::string kTokenizer = HEDDLE_SOURCE_DIR "/resources/data/tokenizer.json";
+const std::string kStoreTokenizer = HEDDLE_SOURCE_DIR "/resources/data/tokenizer.json";
 
 const std::string& shakespeare() {
   static const std::string text = [] {
@@ -48,7 +48,7 @@ const std::string& shakespeare() {
 
 /// All ids of a store that is whole, and where its documents begin.
 struct Contents {
-  Ids ids, begins;
+  StoredIds ids, begins;
   bool operator==(const Contents&) const = default;
 };
 
@@ -85,7 +85,7 @@ class TokenStoreTest : public QObject {
   recipe::Data data(const std::vector<std::string>& texts) {
     recipe::Data data;
     data.text = texts;
-    data.tokenizer = kTokenizer;
+    data.tokenizer = kStoreTokenizer;
     data.cache = path("cache");
     return data;
   }
@@ -155,7 +155,7 @@ class TokenStoreTest : public QObject {
     QCOMPARE(origin->id == plain, bos.isEmpty() && eos.isEmpty());
     const auto built = build_store(*origin, {.jobs = 1});
     if (!built) {
-      QCOMPARE(said(built).replace(QString::fromStdString(kTokenizer), "T"), tokens);
+      QCOMPARE(said(built).replace(QString::fromStdString(kStoreTokenizer), "T"), tokens);
       return;
     }
     QStringList ids;
@@ -169,7 +169,7 @@ class TokenStoreTest : public QObject {
     const auto origin = store_origin(data(
         {put("a.jsonl", "{\"text\": \"a\"}\n{\"text\": \"" + word + "\"}\n{\"text\": \"b\"}\n")}));
     QCOMPARE(said(build_store(*origin, {.jobs = 1, .skip_limit = 0.5})), "done");
-    QCOMPARE(contents_of(*origin).ids, (Ids{4094, 64, 4095, 4094, 65, 4095}));
+    QCOMPARE(contents_of(*origin).ids, (StoredIds{4094, 64, 4095, 4094, 65, 4095}));
     std::ifstream skipped(origin->folder() + "/skipped.txt");
     const std::string line(std::istreambuf_iterator<char>(skipped), {});
     QVERIFY2(line.find("a.jsonl:2: a word of 3000000 bytes") != std::string::npos, line.c_str());
@@ -179,7 +179,7 @@ class TokenStoreTest : public QObject {
 
   void aTokenizersOtherFilesMakeAnotherStore() {
     fs::create_directories(path("model"));
-    fs::copy_file(kTokenizer, path("model/tokenizer.json"));
+    fs::copy_file(kStoreTokenizer, path("model/tokenizer.json"));
     recipe::Data recipe = data({put("a.txt", "a")});
     recipe.tokenizer = path("model/tokenizer.json");
     const std::string plain = store_origin(recipe)->id;
@@ -189,7 +189,7 @@ class TokenStoreTest : public QObject {
     const auto origin = store_origin(recipe);
     QVERIFY(origin->id != plain);
     QCOMPARE(said(build_store(*origin, {.jobs = 1})), "done");
-    QCOMPARE(contents_of(*origin).ids, (Ids{4094, 64, 0}));
+    QCOMPARE(contents_of(*origin).ids, (StoredIds{4094, 64, 0}));
   }
 
   void init() { folder_ = std::make_unique<QTemporaryDir>(); }
@@ -202,7 +202,7 @@ class TokenStoreTest : public QObject {
               put("c.txt", "")}));
     QVERIFY(origin.has_value());
     QCOMPARE(said(build_store(*origin, {.jobs = 3})), "done");
-    auto tokenizer = Tokenizer::load(kTokenizer);
+    auto tokenizer = Tokenizer::load(kStoreTokenizer);
     Contents expected;
     for (const std::string& document : {text, std::string("one"), std::string(), std::string()}) {
       const auto ids = tokenizer->encode(document).value();
@@ -233,7 +233,7 @@ class TokenStoreTest : public QObject {
     while (*reader.next()) ++chunks;
     QVERIFY2(chunks >= 2, qPrintable(QString::number(chunks)));
     const auto whole = tokenizer->encode(shakespeare() + "  two  spaces\n\n" + shakespeare());
-    Ids ids = contents_of(*origin).ids;
+    StoredIds ids = contents_of(*origin).ids;
     if (tokenizer->bos_id()) ids.erase(ids.begin());
     if (tokenizer->eos_id()) ids.pop_back();
     QVERIFY(std::ranges::equal(ids, *whole));

@@ -9,16 +9,14 @@
 #include <QtTest>
 #include <random>
 
+#include "tests/support/files.h"
 #include "tests/support/test_class.h"
+
+using heddle::test::read_bytes;
 
 namespace {
 
 const QString kSource = HEDDLE_SOURCE_DIR;
-
-QByteArray all_of(const QString& path) {
-  QFile file(path);
-  return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-}
 
 /// The one store in a cache.
 QString store_in(const QString& cache) {
@@ -40,7 +38,7 @@ class TokenizeKillTest : public QObject {
  private Q_SLOTS:
   /// A text of some shards, and documents behind it.
   void initTestCase() {
-    const QByteArray shakespeare = all_of(kSource + "/resources/data/tinyshakespeare.txt");
+    const QByteArray shakespeare = read_bytes(kSource + "/resources/data/tinyshakespeare.txt");
     QFile text(folder_.filePath("a.txt"));
     QVERIFY(text.open(QIODevice::WriteOnly));
     for (int i = 0; i < 40; ++i) text.write(shakespeare);
@@ -86,8 +84,9 @@ class TokenizeKillTest : public QObject {
     QVERIFY(shards.size() >= 3);
     QCOMPARE(second.entryList(QDir::Files, QDir::Name), first.entryList(QDir::Files, QDir::Name));
     for (const QString& shard : shards)
-      QVERIFY2(all_of(first.filePath(shard)) == all_of(second.filePath(shard)), qPrintable(shard));
-    QCOMPARE(all_of(first.filePath("whole.json")), all_of(second.filePath("whole.json")));
+      QVERIFY2(read_bytes(first.filePath(shard)) == read_bytes(second.filePath(shard)),
+               qPrintable(shard));
+    QCOMPARE(read_bytes(first.filePath("whole.json")), read_bytes(second.filePath("whole.json")));
   }
 };
 

@@ -8,23 +8,18 @@
 #include <random>
 #include <sstream>
 
+#include "tests/support/files.h"
 #include "tests/support/test_class.h"
 
 using heddle::data::Tokenizer;
+using heddle::test::read_text;
 using Ids = std::vector<int32_t>;
 
 namespace {
 
-const std::string kTokenizer = HEDDLE_SOURCE_DIR "/resources/data/tokenizer.json";
-const std::string kText = HEDDLE_SOURCE_DIR "/resources/data/tinyshakespeare.txt";
+const std::string kOurTokenizer = HEDDLE_SOURCE_DIR "/resources/data/tokenizer.json";
+const std::string kShakespeareFile = HEDDLE_SOURCE_DIR "/resources/data/tinyshakespeare.txt";
 const std::string kCases = HEDDLE_SOURCE_DIR "/tests/fixtures/reference/tokenizer_cases.json";
-
-std::string read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 void append_utf8(std::string& text, uint32_t code_point) {
   const auto put = [&](uint32_t byte) { text += static_cast<char>(byte); };
@@ -73,13 +68,13 @@ class TokenizerTest : public QObject {
 
  private Q_SLOTS:
   void initTestCase() {
-    auto loaded = Tokenizer::load(kTokenizer);
+    auto loaded = Tokenizer::load(kOurTokenizer);
     QVERIFY2(loaded.has_value(), loaded ? "" : loaded.error().message.c_str());
     tokenizer_ = std::make_unique<Tokenizer>(std::move(*loaded));
   }
 
   void givesTheIdsOfHuggingFace() {
-    const auto cases = nlohmann::json::parse(read(kCases));
+    const auto cases = nlohmann::json::parse(read_text(kCases));
     QVERIFY(cases.size() >= 20);
     for (const auto& one : cases) {
       const auto text = one["text"].get<std::string>();
@@ -90,7 +85,7 @@ class TokenizerTest : public QObject {
   }
 
   void encodesABookAsHuggingFaceDoes() {
-    const std::string book = read(kText);
+    const std::string book = read_text(kShakespeareFile);
     const Ids ids = encode(book);
     QCOMPARE(ids.size(), size_t{317618});
     QVERIFY(tokenizer_->decode(ids) == book);
@@ -169,7 +164,7 @@ class TokenizerTest : public QObject {
       QVERIFY2(tokenizer_->decode(ids) == text, text.c_str());
       for (const int32_t id : ids) QVERIFY(id >= 0 && id < 4094);
       if (round % 100 == 0)  // nothing remembered
-        QVERIFY2(Tokenizer::load(kTokenizer)->encode(text).value() == ids, text.c_str());
+        QVERIFY2(Tokenizer::load(kOurTokenizer)->encode(text).value() == ids, text.c_str());
     }
   }
 

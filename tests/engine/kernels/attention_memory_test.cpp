@@ -87,12 +87,12 @@ int64_t outside_of(int64_t bytes, Work&& work) {
   return runtime::take_outside_bytes();
 }
 
-struct Call {
+struct Attention {
   AttentionSizes sizes;
   Tensor q, k, v, dout, lse;
   Optional first, last, starts, sight;
 
-  Call(int64_t tokens, int64_t ranks, bool ranges, at::ScalarType type)
+  Attention(int64_t tokens, int64_t ranks, bool ranges, at::ScalarType type)
       : sizes{.type = type,
               .batch = 1,
               .queries = tokens / ranks,
@@ -175,7 +175,7 @@ class AttentionMemoryTest : public QObject {
     QFETCH(int, tokens);
     QFETCH(int, ranks);
     QFETCH(bool, ranges);
-    const Call call(tokens, ranks, ranges, at::kBFloat16);
+    const Attention call(tokens, ranks, ranges, at::kBFloat16);
     QVERIFY(call.sizes.is_in_pieces());
     const PiecedCall pieces{call.q, call.k, call.v, call.sizes.pieces, call.sight, 1.0};
     const auto forward = [&] { attention_in_pieces<Allocating>(pieces); };
@@ -231,7 +231,7 @@ class AttentionMemoryTest : public QObject {
     QFETCH(int, type);
     QFETCH(int, ranks);
     QFETCH(bool, ranges);
-    const Call call(3000, ranks, ranges, at::ScalarType(type));
+    const Attention call(3000, ranks, ranges, at::ScalarType(type));
     const auto forward = [&] {
       composite::attention(call.q, call.k, call.v, call.first, call.last, call.starts, 1.0);
     };

@@ -50,17 +50,17 @@ struct Packed {
   }
 };
 
-struct Found {
+struct FoundDocuments {
   std::vector<size_t> starts;
   bool documents;
   size_t shared;
 };
-Found find(const Packed& packed, size_t capacity) {
+FoundDocuments find(const Packed& packed, size_t capacity) {
   Array<int32_t> starts(capacity + 1), found(2);
   cuda::find_documents({packed.first.data(), packed.last.data()}, int64_t(packed.sequences),
                        int64_t(packed.s), int64_t(capacity), starts.data(), found.data());
   if (!starts.intact() || !found.intact()) qFatal("something was written after the segments");
-  Found result{{}, found[0] == 1, static_cast<size_t>(found[1])};
+  FoundDocuments result{{}, found[0] == 1, static_cast<size_t>(found[1])};
   for (size_t i = 0; i <= capacity; ++i) result.starts.push_back(static_cast<size_t>(starts[i]));
   return result;
 }
@@ -250,7 +250,7 @@ class DocumentKernelsTest : public QObject {
     QFETCH(std::vector<Lengths>, packed);
     QFETCH(size_t, capacity);
     const Packed given(packed);
-    const Found found = find(given, capacity);
+    const FoundDocuments found = find(given, capacity);
     QVERIFY(found.documents);
     const size_t tokens = given.sequences * given.s;
     auto segments = found.starts;

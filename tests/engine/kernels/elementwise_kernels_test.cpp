@@ -10,15 +10,15 @@ namespace cuda = heddle::kernels::cuda;
 
 namespace {
 
-struct Case {
+struct ElementwiseCase {
   size_t n, shift, result_shift;
 };
 
 // Less than a pack, whole packs, some left over, more than a block; addresses that packs cannot
 // have, of all arrays or of some.
-const std::vector<Case> cases = {{1, 0, 0},    {7, 0, 0},    {8, 0, 0},    {2048, 0, 0},
-                                 {2056, 0, 0}, {2049, 0, 0}, {4096, 1, 1}, {4096, 0, 1},
-                                 {4096, 4, 0}, {70000, 0, 0}};
+const std::vector<ElementwiseCase> elementwise_cases = {
+    {1, 0, 0},    {7, 0, 0},    {8, 0, 0},    {2048, 0, 0}, {2056, 0, 0},
+    {2049, 0, 0}, {4096, 1, 1}, {4096, 0, 1}, {4096, 4, 0}, {70000, 0, 0}};
 
 template <typename T>
 Array<T> wide(size_t n, size_t shift) {
@@ -34,7 +34,7 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 template <typename T>
 void check_swiglu() {
-  for (const Case of : cases) {
+  for (const ElementwiseCase of : elementwise_cases) {
     const auto gate = wide<T>(of.n, of.shift);
     const auto up = Array<T>::random(of.n, of.shift), dout = Array<T>::random(of.n, of.shift);
     const auto n = static_cast<int64_t>(of.n);
@@ -68,10 +68,11 @@ void check_swiglu() {
 // Rows of gate and up give the bits that both give apart.
 template <typename T>
 void check_joined_swiglu() {
-  struct Case {
+  struct ElementwiseCase {
     size_t rows, width, shift;
   };
-  for (const Case of : {Case{1, 1, 0}, {5, 7, 0}, {3, 64, 0}, {2, 64, 1}, {3, 2056, 0}}) {
+  for (const ElementwiseCase of :
+       {ElementwiseCase{1, 1, 0}, {5, 7, 0}, {3, 64, 0}, {2, 64, 1}, {3, 2056, 0}}) {
     const size_t n = of.rows * of.width;
     const auto rows = wide<T>(2 * n, of.shift);
     const auto dout = Array<T>::random(n, of.shift);
@@ -107,7 +108,7 @@ void check_joined_swiglu() {
 
 template <typename T>
 void check_accumulate() {
-  for (const Case of : cases) {
+  for (const ElementwiseCase of : elementwise_cases) {
     const auto value = Array<T>::random(of.n, of.shift);
     const auto before = Array<float>::random(of.n);
     const auto [sum] = in_any_order([&] {

@@ -43,11 +43,12 @@ bool is_nearest(uint8_t bits, double x, const Format& of) {
 }
 
 // Less than a block, a square of 64, what packs cannot cut, several parts of rows and of numbers.
-struct Case {
+struct Float8Case {
   size_t rows, n, shift;
 };
-const std::vector<Case> cases = {{1, 1, 0},    {3, 64, 0},  {5, 7, 1},    {64, 64, 0},
-                                 {65, 130, 0}, {300, 9, 0}, {700, 80, 0}, {2, 2056, 1}};
+const std::vector<Float8Case> float8_cases = {{1, 1, 0},    {3, 64, 0},   {5, 7, 1},
+                                              {64, 64, 0},  {65, 130, 0}, {300, 9, 0},
+                                              {700, 80, 0}, {2, 2056, 1}};
 
 float scale_of(double most, const Format& of, bool power_of_two) {
   const auto scale = static_cast<float>(of.largest / (most < 1e-12 ? 1e-12 : most));
@@ -55,11 +56,11 @@ float scale_of(double most, const Format& of, bool power_of_two) {
 }
 
 // Element (r, c) of the result.
-double given(const Array<Bf16>& x, const Case& of, bool transposed, size_t r, size_t c) {
+double given(const Array<Bf16>& x, const Float8Case& of, bool transposed, size_t r, size_t c) {
   return transposed ? x[c * of.n + r] : x[r * of.n + c];
 }
 
-void check(const Array<Bf16>& x, const Case& of, const Format& format, bool by_row,
+void check(const Array<Bf16>& x, const Float8Case& of, const Format& format, bool by_row,
            bool transposed) {
   const size_t rows = transposed ? of.n : of.rows, columns = transposed ? of.rows : of.n;
   const auto [values, inverse] = in_any_order([&] {
@@ -108,7 +109,7 @@ class Float8KernelsTest : public QObject {
     QFETCH(int, format);
     QFETCH(bool, by_row);
     QFETCH(bool, transposed);
-    for (const Case& of : cases) {
+    for (const Float8Case& of : float8_cases) {
       auto x = Array<Bf16>::random(of.rows * of.n, of.shift);
       // Numbers of all sizes, zeros.
       for (size_t i = 0; i < x.size(); ++i)
@@ -117,9 +118,9 @@ class Float8KernelsTest : public QObject {
     }
   }
 
-  // Shards give the same bits as the whole in bf16: cases are shards.
+  // Shards give the same bits as the whole in bf16: float8_cases are shards.
   void shards_are_converted() {
-    for (const Case& of : cases) {
+    for (const Float8Case& of : float8_cases) {
       const auto x = Array<float>::random(of.rows * of.n, of.shift);
       double most = 0;
       for (size_t i = 0; i < x.size(); ++i)
@@ -155,7 +156,7 @@ class Float8KernelsTest : public QObject {
   }
 
   void what_is_no_number_makes_none_of_what_shares_its_scale() {
-    const Case of{4, 32, 0};
+    const Float8Case of{4, 32, 0};
     for (const double special : {static_cast<double>(NAN), static_cast<double>(INFINITY)})
       for (const bool by_row : {false, true}) {
         auto x = Array<Bf16>::random(of.rows * of.n);

@@ -11,7 +11,7 @@ namespace cuda = heddle::kernels::cuda;
 
 namespace {
 
-constexpr int64_t kTokens = 4096, kDim = 4096, kHeads = 32, kHeadDim = 128, kFfn = 14336,
+constexpr int64_t kTokens = 4096, kDim = 4096, kGridHeads = 32, kHeadDim = 128, kFfn = 14336,
                   kVocabulary = 128256;
 constexpr int64_t kMultiprocessors = 132;
 constexpr auto kBf16 = cuda::Type::bf16;
@@ -46,18 +46,19 @@ class GridsTest : public QObject {
       cuda::rms_norm_backward(kBf16, kBf16, x, x, x, x, x, x, x, kTokens, kDim, nullptr);
     });
     row("RoPE", [=] {
-      cuda::rope(kBf16, x, x, labels, x, kTokens, kHeads, kHeadDim, kTokens, false, nullptr);
+      cuda::rope(kBf16, x, x, labels, x, kTokens, kGridHeads, kHeadDim, kTokens, false, nullptr);
     });
     row("joined RoPE", [=] {
-      cuda::joined_rope(kBf16, x, x, labels, x, x, x, kTokens, kHeads, kHeads / 4, kHeadDim,
+      cuda::joined_rope(kBf16, x, x, labels, x, x, x, kTokens, kGridHeads, kGridHeads / 4, kHeadDim,
                         kTokens, nullptr);
     });
     row("joined RoPE's backward", [=] {
-      cuda::joined_rope_backward(kBf16, x, x, x, x, labels, x, kTokens, kHeads, kHeads / 4,
+      cuda::joined_rope_backward(kBf16, x, x, x, x, labels, x, kTokens, kGridHeads, kGridHeads / 4,
                                  kHeadDim, kTokens, nullptr);
     });
     row("attention's merge", [=] {
-      cuda::merge_attention(kBf16, x, x, x, x, x, x, kTokens, kTokens, kHeads, kHeadDim, nullptr);
+      cuda::merge_attention(kBf16, x, x, x, x, x, x, kTokens, kTokens, kGridHeads, kHeadDim,
+                            nullptr);
     });
     row("SwiGLU", [=] { cuda::swiglu(kBf16, x, x, x, kTokens * kFfn, nullptr); });
     row("SwiGLU's backward",

@@ -12,21 +12,22 @@ namespace {
 
 constexpr float kDloss = 0.37F;
 
-struct Case {
+struct SoftmaxCase {
   size_t rows, n, shift;
 };
 // Rows of one logit, of less than a warp, of several packs a thread; more of them than threads sum
 // the loss.
-const std::vector<Case> cases = {{1, 1, 0},    {5, 3, 0},    {3, 33, 0},   {2, 1000, 1},
-                                 {4, 1000, 0}, {3, 1001, 0}, {3, 4104, 0}, {1100, 7, 0}};
+const std::vector<SoftmaxCase> softmax_cases = {{1, 1, 0},    {5, 3, 0},    {3, 33, 0},
+                                                {2, 1000, 1}, {4, 1000, 0}, {3, 1001, 0},
+                                                {3, 4104, 0}, {1100, 7, 0}};
 
 template <typename T>
 struct Rows {
-  Case of;
+  SoftmaxCase of;
   Array<T> logits = Array<T>::random(of.rows * of.n, of.shift, 4.0);
   Array<int64_t> labels{of.rows};
 
-  explicit Rows(Case of_in) : of(of_in) {
+  explicit Rows(SoftmaxCase of_in) : of(of_in) {
     for (size_t row = 0; row < of.rows; ++row)
       labels.data()[row] = row % 4 == 1 ? -100 : static_cast<int64_t>(row * 7919 % of.n);
     // As good as certain; impossible tokens, as many as a thread sees.
@@ -90,7 +91,7 @@ void see_gradient(Closeness& close, const Rows<T>& given, double d, size_t row, 
 
 template <typename T>
 void check_whole_rows() {
-  for (const Case& each : cases) {
+  for (const SoftmaxCase& each : softmax_cases) {
     const Rows<T> given(each);
     const auto [loss, lse] = in_any_order([&] {
       Array<float> sum(1), of_row(each.rows);
@@ -136,7 +137,7 @@ Array<T> columns_of(const Rows<T>& given, size_t begin, size_t width) {
 // With one rank that has less than the others, and one that has nothing.
 template <typename T>
 void check_cut_rows() {
-  for (const Case& each : cases) {
+  for (const SoftmaxCase& each : softmax_cases) {
     const Rows<T> given(each);
     const size_t width = (each.n + 2) / 3 / 8 * 8 + 8, ranks = each.rows > 1000 ? 2 : 4;
     std::vector<Array<T>> columns;

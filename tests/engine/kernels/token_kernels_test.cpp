@@ -11,11 +11,12 @@ namespace cuda = heddle::kernels::cuda;
 namespace {
 
 // Several blocks a row, less than a warp, heads that packs cannot cut.
-struct Case {
+struct TokenCase {
   size_t tokens, heads, d, shift;
 };
-const std::vector<Case> cases = {{3, 4, 64, 0},   {1, 1, 2, 0},   {5, 3, 6, 0},  {7, 2, 20, 0},
-                                 {4, 40, 128, 0}, {4, 9, 128, 1}, {33, 2, 8, 0}, {2, 5, 36, 0}};
+const std::vector<TokenCase> token_cases = {{3, 4, 64, 0}, {1, 1, 2, 0},    {5, 3, 6, 0},
+                                            {7, 2, 20, 0}, {4, 40, 128, 0}, {4, 9, 128, 1},
+                                            {33, 2, 8, 0}, {2, 5, 36, 0}};
 
 Array<float> angles_of(size_t rows, size_t d) {
   Array<float> table(rows * d);
@@ -33,14 +34,14 @@ Array<float> angles_of(size_t rows, size_t d) {
 template <typename T>
 void check_joined_rope() {
   constexpr size_t kRows = 50;
-  struct Case {
+  struct TokenCase {
     size_t tokens, heads, kv_heads, d, shift;
   };
-  for (const Case of : {Case{3, 4, 2, 64, 0},
-                        {1, 1, 1, 2, 0},
-                        {7, 2, 1, 20, 0},
-                        {4, 9, 3, 128, 1},
-                        {2, 40, 8, 128, 0}}) {
+  for (const TokenCase of : {TokenCase{3, 4, 2, 64, 0},
+                             {1, 1, 1, 2, 0},
+                             {7, 2, 1, 20, 0},
+                             {4, 9, 3, 128, 1},
+                             {2, 40, 8, 128, 0}}) {
     const size_t width = (of.heads + 2 * of.kv_heads) * of.d;
     const auto rows = Array<T>::random(of.tokens * width, of.shift);
     const Array<float> table = angles_of(kRows, of.d);
@@ -92,7 +93,7 @@ void check_joined_rope() {
 template <typename T>
 void check_rope() {
   constexpr size_t kRows = 50;
-  for (const Case of : cases) {
+  for (const TokenCase of : token_cases) {
     const size_t row = of.heads * of.d;
     const auto x = Array<T>::random(of.tokens * row, of.shift);
     const Array<float> table = angles_of(kRows, of.d);
@@ -128,7 +129,7 @@ void check_rope() {
 
 template <typename T>
 void check_merge() {
-  for (const Case of : cases) {
+  for (const TokenCase of : token_cases) {
     // Two sequences where that is possible.
     const size_t sequences = of.tokens % 2 == 0 ? 2 : 1, s = of.tokens / sequences;
     const size_t row = of.heads * of.d, n = of.tokens * row;

@@ -8,12 +8,14 @@
 #include <filesystem>
 #include <fstream>
 
-#include "../train/engine_process.h"
 #include "engine/launch/run_files.h"
+#include "tests/support/engine_process.h"
+#include "tests/support/files.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::launch;
+using heddle::test::read_text;
 using Verdict = probe::Status;
 
 namespace {
@@ -27,11 +29,6 @@ probe::Report host(int64_t cores, int64_t free) {
   report.memory_bytes = 64 * kGiB;
   report.available_bytes = free;
   return report;
-}
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace
@@ -214,7 +211,7 @@ class AdmissionTest : public QObject {
     const auto run = run_engine({"train", kRecipe, "--ranks", QString::number(ranks), "--run-dir",
                                  run_dir, "--set", "training.steps=10"});
     QVERIFY2(run.exit_code == 0, run.err.constData());
-    const std::string log = read_file(run_dir.toStdString() + "/supervisor.0.hlog");
+    const std::string log = read_text(run_dir.toStdString() + "/supervisor.0.hlog");
     QVERIFY(log.find(std::to_string(ranks) + " ranks on " + std::to_string(cores) +
                      " cores; they "
                      "take turns") != std::string::npos);

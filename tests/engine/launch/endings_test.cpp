@@ -18,19 +18,16 @@
 #include "engine/launch/run_files.h"
 #include "engine/launch/run_ranks.h"
 #include "tests/engine/launch/shell_rank.h"
+#include "tests/support/files.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::launch;
+using heddle::test::read_text;
 
 namespace {
 
 const std::string kSecret(64, 'd');
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// The deed done to a run once both of its ranks are ready.
 enum class Act { nothing, stop, kill, stop_rank_1 };
@@ -282,7 +279,7 @@ class EndingsTest : public QObject {
     fs::create_symlink(above, away);
     QVERIFY(exchange());  // `above` leads to itself: a look there ends in ELOOP
     QTRY_VERIFY_WITH_TIMEOUT(
-        read_file(away + "/run/supervisor.0.hlog").find("cannot be looked at") != std::string::npos,
+        read_text(away + "/run/supervisor.0.hlog").find("cannot be looked at") != std::string::npos,
         30000);
     QVERIFY(exchange());
     std::ofstream(run_dir_ + "/go-on") << "";

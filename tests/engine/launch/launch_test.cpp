@@ -22,17 +22,14 @@
 #include "engine/launch/spawn.h"
 #include "engine/telemetry/log_reader.h"
 #include "tests/engine/launch/shell_rank.h"
+#include "tests/support/files.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::launch;
+using heddle::test::read_text;
 
 namespace {
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 void write_file(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
@@ -98,7 +95,7 @@ class LaunchTest : public QObject {
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
       const std::string pid = entry.path().filename();
       if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
-      if (read_file(entry.path().string() + "/cmdline").find(run_dir_) != std::string::npos) ++left;
+      if (read_text(entry.path().string() + "/cmdline").find(run_dir_) != std::string::npos) ++left;
     }
     return left;
   }
@@ -146,7 +143,7 @@ class LaunchTest : public QObject {
       return status_from_json(nlohmann::json::parse(text));
     };
     const Result<Status> crash =
-        status(read_file(HEDDLE_SOURCE_DIR "/tests/fixtures/crash/status_stopped.json"));
+        status(read_text(HEDDLE_SOURCE_DIR "/tests/fixtures/crash/status_stopped.json"));
     QVERIFY(!crash);
     QCOMPARE(crash.error().message, std::string("stopped: \"x\"; valid: true | false"));
     QVERIFY(status(R"({"condition":"running","stopped":true})")->stopped);
@@ -199,7 +196,7 @@ class LaunchTest : public QObject {
     QCOMPARE(run.exit_code, 0);
     QCOMPARE(run.out, std::string("{\"losses\":[2.5]}\n"));
     QCOMPARE(run.err, std::string());
-    QCOMPARE(read_file(run_dir_ + "/rank-2.err"), std::string("rank 2 is here\n"));
+    QCOMPARE(read_text(run_dir_ + "/rank-2.err"), std::string("rank 2 is here\n"));
     QCOMPARE(status().end->state, std::string("done"));
   }
 
@@ -210,14 +207,14 @@ class LaunchTest : public QObject {
     )"),
                            2);
     QCOMPARE(run.exit_code, 0);
-    const std::string first = read_file(run_dir_ + "/rank-0.err");
+    const std::string first = read_text(run_dir_ + "/rank-0.err");
     QVERIFY2(first.find("nice 10") != std::string::npos, first.c_str());
     QVERIFY2(first.find("spins 1000 ") != std::string::npos ||
                  first.find("spins 4000 ") != std::string::npos,
              first.c_str());
     // Ranks of one host meet in a file.
     QVERIFY2(first.find("fd none port 0\n") != std::string::npos, first.c_str());
-    QCOMPARE(read_file(run_dir_ + "/rank-1.err"), first);
+    QCOMPARE(read_text(run_dir_ + "/rank-1.err"), first);
   }
 
   // Threads that spin while others compute keep them from it.
@@ -240,7 +237,7 @@ class LaunchTest : public QObject {
       start_supervisor(ranks, 1);
       QVERIFY(ends());
       const int own = getpriority(PRIO_PROCESS, 0);
-      QCOMPARE(read_file(run_dir_ + "/rank-0.err"),
+      QCOMPARE(read_text(run_dir_ + "/rank-0.err"),
                own == 0 ? std::string(nice) : fmt::format("{}\n", std::max(own, std::stoi(nice))));
     }
   }
@@ -251,8 +248,8 @@ class LaunchTest : public QObject {
     write_file(run_dir_ + "/recipe.toml", "[training]\nsteps = 1\n");
     start_supervisor(ranks, 2);
     QVERIFY(ends());
-    QCOMPARE(read_file(run_dir_ + "/rank-1.err"), std::string("device = \"cpu\"\n"));
-    const std::string log = read_file(run_dir_ + "/supervisor.0.hlog");
+    QCOMPARE(read_text(run_dir_ + "/rank-1.err"), std::string("device = \"cpu\"\n"));
+    const std::string log = read_text(run_dir_ + "/supervisor.0.hlog");
     QVERIFY(log.find("hardware.device = \"auto\": 2 ranks on the CPU: ") != std::string::npos);
   }
 
@@ -283,10 +280,10 @@ class LaunchTest : public QObject {
     const auto started = supervise({"--engine", ranks, "--secret-stdin"}, secret + "\n");
     QVERIFY2(started.exit_code == 0, started.err.c_str());
     QVERIFY(ends());
-    QVERIFY(read_file(run_dir_ + "/rank-1.err").find(secret) != std::string::npos);
+    QVERIFY(read_text(run_dir_ + "/rank-1.err").find(secret) != std::string::npos);
     QVERIFY(!std::filesystem::exists(run_dir_ + "/secret"));
-    const std::string first = read_file(run_dir_ + "/rank-0.err");
-    const std::string second = read_file(run_dir_ + "/rank-1.err");
+    const std::string first = read_text(run_dir_ + "/rank-0.err");
+    const std::string second = read_text(run_dir_ + "/rank-1.err");
     QVERIFY2(first.find("the fd is a socket") != std::string::npos, first.c_str());
     QVERIFY2(second.find("fd none") != std::string::npos, second.c_str());
     // Both were given the port that the first one listens on.
@@ -301,7 +298,7 @@ class LaunchTest : public QObject {
         driver({"train", "--engine", engine("echo $run_dir > \"$run_dir/../seen\"; finish")});
     qunsetenv("TMPDIR");
     QCOMPARE(run.exit_code, 0);
-    std::string seen = read_file(path("seen"));
+    std::string seen = read_text(path("seen"));
     QVERIFY(seen.starts_with(folder_->path().toStdString()));
     seen.pop_back();
     QVERIFY(!std::filesystem::exists(seen));
@@ -374,7 +371,7 @@ class LaunchTest : public QObject {
     QCOMPARE(status().end->state, std::string("stopped"));
     QCOMPARE(status().end->exit_code, 130);
     QCOMPARE(status().end->cause, std::string());
-    QCOMPARE(read_file(run_dir_ + "/checkpoint-1"), std::string("checkpoint 1\n"));
+    QCOMPARE(read_text(run_dir_ + "/checkpoint-1"), std::string("checkpoint 1\n"));
   }
 
   void a_stubborn_rank_is_killed() {
@@ -527,7 +524,7 @@ class LaunchTest : public QObject {
     start_supervisor(engine("echo 'error: no memory'; exit 1"), 1);
     QVERIFY(ends());
     telemetry::LogReader reader;
-    reader.feed(read_file(run_dir_ + "/supervisor.0.hlog"));
+    reader.feed(read_text(run_dir_ + "/supervisor.0.hlog"));
     std::ostringstream story;
     while (const auto event = reader.next()) {
       const auto record = std::get<telemetry::Frame>(*event).record();

@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kTokens = 12, kDim = 5, kWords = 7;
 
 // The loss, and the gradients of x and weight.
-std::vector<Tensor> with_gradients(const Tensor& loss, const Tensor& x, const Tensor& weight) {
+std::vector<Tensor> loss_with_gradients(const Tensor& loss, const Tensor& x, const Tensor& weight) {
   std::vector<Tensor> all{loss};
   for (Tensor& gradient : torch::autograd::grad({loss}, {x, weight}))
     all.push_back(std::move(gradient));
@@ -52,9 +52,9 @@ class ChunkedLossTest : public QObject {
     labels[4] = -1;  // belongs to no sample
     const Tensor count = at::full({}, 11.0, at::kFloat);
     const auto whole =
-        with_gradients(kernels::cross_entropy(x.mm(weight.t()), labels) / count, x, weight);
+        loss_with_gradients(kernels::cross_entropy(x.mm(weight.t()), labels) / count, x, weight);
     const auto ours =
-        with_gradients(model::chunked_loss(x, weight, labels, count, chunks), x, weight);
+        loss_with_gradients(model::chunked_loss(x, weight, labels, count, chunks), x, weight);
     for (size_t i = 0; i < whole.size(); ++i) {
       QCOMPARE(ours[i].scalar_type(), whole[i].scalar_type());
       // In bf16 a weight's gradient is rounded once a chunk instead of once.
@@ -72,7 +72,7 @@ class ChunkedLossTest : public QObject {
         recorder.input("weight", {kVocabulary, kDim}, at::kFloat).set_requires_grad(true);
     const Tensor loss = model::chunked_loss(x, weight, recorder.input("labels", {kMany}, at::kLong),
                                             recorder.input("token_count", {}, at::kFloat), 4);
-    for (const Tensor& each : with_gradients(loss, x, weight)) recorder.output("result", each);
+    for (const Tensor& each : loss_with_gradients(loss, x, weight)) recorder.output("result", each);
     const graph::Graph graph = recorder.finish();
     int64_t largest = 0;
     std::map<std::string, int> count;

@@ -15,7 +15,7 @@ using namespace heddle;
 
 namespace {
 
-const QString kFolder = QString(HEDDLE_SOURCE_DIR) + "/tests/engine/passes/rules/";
+const QString kRules = QString(HEDDLE_SOURCE_DIR) + "/tests/engine/passes/rules/";
 constexpr const char* kBegins = "heddle graph 1\n";
 
 struct Case {
@@ -78,8 +78,8 @@ class RulesTest : public QObject {
 
   void the_rule_holds_data() {
     QTest::addColumn<QString>("path");
-    for (const QString& name : QDir(kFolder).entryList({"*.case"}))
-      QTest::newRow(qPrintable(name)) << kFolder + name;
+    for (const QString& name : QDir(kRules).entryList({"*.case"}))
+      QTest::newRow(qPrintable(name)) << kRules + name;
   }
   void the_rule_holds() {
     QFETCH(QString, path);

@@ -15,7 +15,7 @@ using graph::Use;
 
 namespace {
 
-passes::Plan planned() {
+passes::Plan planned_small() {
   graph::Graph toy = capture_toy();
   passes::PlanOptions options;
   options.overlap.gathers_in_flight = 1;
@@ -67,13 +67,13 @@ std::pair<graph::ValueId, graph::ValueId> factor_and_product(const passes::Plan&
   return {};
 }
 
-struct Mutation {
+struct PlanMutation {
   const char* name;
   int rule;
   std::function<void(passes::Plan&)> make;
 };
 
-const std::vector<Mutation> kMutations = {
+const std::vector<PlanMutation> kPlanMutations = {
     {"a node before what it reads", 1,
      [](passes::Plan& plan) {
        Nodes& nodes = plan.graph.nodes;
@@ -207,20 +207,20 @@ class VerifyTest : public QObject {
   void initTestCase() { qputenv("HEDDLE_VERIFY", "1"); }
 
   void a_plan_keeps_all_rules() {
-    const passes::Plan plan = planned();
+    const passes::Plan plan = planned_small();
     const auto kept = passes::verify(plan.graph, plan.memory);
     QVERIFY2(kept, kept ? "" : kept.error().message.c_str());
   }
 
   void a_broken_rule_is_seen_data() {
     QTest::addColumn<int>("mutation");
-    for (size_t i = 0; i < kMutations.size(); ++i)
-      QTest::addRow("%s", kMutations[i].name) << static_cast<int>(i);
+    for (size_t i = 0; i < kPlanMutations.size(); ++i)
+      QTest::addRow("%s", kPlanMutations[i].name) << static_cast<int>(i);
   }
   void a_broken_rule_is_seen() {
     QFETCH(int, mutation);
-    passes::Plan plan = planned();
-    const Mutation& what = kMutations[static_cast<size_t>(mutation)];
+    passes::Plan plan = planned_small();
+    const PlanMutation& what = kPlanMutations[static_cast<size_t>(mutation)];
     what.make(plan);
     const auto kept =
         passes::verify(plan.graph, what.rule == 4 ? plan.memory : passes::MemoryPlan{});
@@ -232,7 +232,7 @@ class VerifyTest : public QObject {
 
   void ranks_that_do_not_meet_are_seen() {
     const auto both = [](int, const std::string&) { return std::vector{0, 1}; };
-    const graph::Graph graph = planned().graph;
+    const graph::Graph graph = planned_small().graph;
     const auto met = passes::verify_ranks({graph, graph}, both);
     QVERIFY2(met, met ? "" : met.error().message.c_str());
 

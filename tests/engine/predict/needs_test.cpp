@@ -13,7 +13,7 @@ using namespace heddle;
 
 namespace {
 
-recipe::Recipe recipe_of(const QStringList& sets, int64_t ranks) {
+recipe::Recipe needy_recipe(const QStringList& sets, int64_t ranks) {
   std::vector<std::string> all = {"model.dim=512",           "model.n_layers=8",
                                   "model.n_heads=8",         "model.n_kv_heads=4",
                                   "model.ffn_dim=1536",      "model.vocab_size=4096",
@@ -71,7 +71,7 @@ class NeedsTest : public QObject {
   void the_formula_is_close_to_the_plan() {
     QFETCH(int, ranks);
     QFETCH(QStringList, sets);
-    const recipe::Recipe recipe = recipe_of(sets, ranks);
+    const recipe::Recipe recipe = needy_recipe(sets, ranks);
     double most = 0;
     for (int64_t rank = 0; rank < ranks; ++rank) {
       const auto planned = train::capture_and_plan(recipe, rank, train::rates_here(recipe));
@@ -89,7 +89,7 @@ class NeedsTest : public QObject {
   }
 
   void a_checkpoint_is_copied_first() {
-    const recipe::Recipe without = recipe_of({}, 2);
+    const recipe::Recipe without = needy_recipe({}, 2);
     recipe::Recipe with = without;
     with.checkpoint.enabled = true;
     QCOMPARE(recipe::needs_of(without).staging, 0);

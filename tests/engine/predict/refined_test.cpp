@@ -6,7 +6,7 @@
 #include "base/host_name.h"
 #include "engine/cost/checks.h"
 #include "engine/cost/rates.h"
-#include "engine_process.h"
+#include "tests/support/engine_process.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle;

@@ -19,7 +19,7 @@ struct Fixture {
   QStringList train_says;
 };
 
-Fixture read(const QString& path) {
+Fixture read_errors(const QString& path) {
   Fixture fixture;
   std::ifstream stream(path.toStdString());
   std::stringstream text;
@@ -62,7 +62,7 @@ class RecipeErrorsTest : public QObject {
 
   void says() {
     QFETCH(QString, path);
-    const Fixture fixture = read(path);
+    const Fixture fixture = read_errors(path);
     QVERIFY2(!fixture.says.isEmpty() || !fixture.train_says.isEmpty(), "nothing is expected");
     const std::string name = QFileInfo(path).fileName().toStdString();
     const Parsed resolved = resolve(parse(fixture.text, name, fixture.sets), fixture.ranks);

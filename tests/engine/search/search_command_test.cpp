@@ -6,7 +6,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-#include "tests/engine/train/engine_process.h"
+#include "tests/support/engine_process.h"
 #include "tests/support/test_class.h"
 
 namespace {
@@ -20,7 +20,7 @@ struct Ended {
   QByteArray out, err;
 };
 
-Ended search(const QStringList& arguments) {
+Ended run_search(const QStringList& arguments) {
   QProcess process;
   process.start(QString(HEDDLE_BINARY_DIR) + "/heddle-engine",
                 QStringList{"search"} + arguments + kVocabulary);
@@ -37,7 +37,7 @@ class SearchCommandTest : public QObject {
   void initTestCase() { qputenv("XDG_CACHE_HOME", cache_.path().toUtf8()); }
 
   void tells_one_document() {
-    const Ended ended = search({kLarge, "--json"});
+    const Ended ended = run_search({kLarge, "--json"});
     QCOMPARE(ended.code, 0);
     QCOMPARE(ended.out.count('\n'), 1);
     QCOMPARE(ended.err, QByteArray());
@@ -63,7 +63,7 @@ class SearchCommandTest : public QObject {
   }
 
   void several_numbers_of_ranks() {
-    const Ended ended = search({kLarge, "--ranks", "8,11,16", "--tokens", "1T", "--json"});
+    const Ended ended = run_search({kLarge, "--ranks", "8,11,16", "--tokens", "1T", "--json"});
     QCOMPARE(ended.code, 0);
     const QJsonObject all = QJsonDocument::fromJson(ended.out).object();
     QVERIFY(all["complete"].toBool());
@@ -81,7 +81,7 @@ class SearchCommandTest : public QObject {
     QVERIFY(counts[2]["usd_per_million_tokens"].toDouble() > 0);
     QVERIFY(counts[2]["efficiency"].toDouble() < 1.2);
     // Each is what a search of it alone gives.
-    const Ended alone = search({kLarge, "--ranks", "16", "--json"});
+    const Ended alone = run_search({kLarge, "--ranks", "16", "--json"});
     QCOMPARE(QJsonDocument::fromJson(alone.out)["front"][0].toObject(),
              counts[2]["best"].toObject());
   }
@@ -117,30 +117,31 @@ class SearchCommandTest : public QObject {
   void bad_input_is_told() {
     QFETCH(QStringList, arguments);
     QFETCH(QString, said);
-    const Ended ended = search(arguments);
+    const Ended ended = run_search(arguments);
     QCOMPARE(ended.code, 2);
     QVERIFY(ended.out.isEmpty());
     QVERIFY2(QString::fromUtf8(ended.err).contains(said), ended.err.constData());
   }
 
   void nothing_fits() {
-    const Ended ended = search({kLarge, "--fix", "data.seq_len=131072", "--fix", "parallelism.cp=1",
-                                "--fix", "parallelism.tp=1", "--fix", "parallelism.pp=1"});
+    const Ended ended =
+        run_search({kLarge, "--fix", "data.seq_len=131072", "--fix", "parallelism.cp=1", "--fix",
+                    "parallelism.tp=1", "--fix", "parallelism.pp=1"});
     QCOMPARE(ended.code, 1);
     QVERIFY2(ended.out.contains("nothing fits; least lacks"), ended.out.constData());
   }
 
   // Every layout needs more than that, and none can be planned.
   void nothing_that_can_be_planned_is_told_with_why() {
-    const Ended ended = search({kLarge, "--set", "wrapping.memory_limit=\"1 GiB\""});
+    const Ended ended = run_search({kLarge, "--set", "wrapping.memory_limit=\"1 GiB\""});
     QCOMPARE(ended.code, 2);
     QVERIFY2(ended.err.contains("can be planned: wrapping.memory_limit: 1 GiB is not enough"),
              ended.err.constData());
   }
 
   void racks_are_used_in_part() {
-    const Ended ended = search({kRecipes + "llama3-70b-256xh100.toml", "--hardware", "gb200",
-                                "--ranks", "128,256,512", "--json"});
+    const Ended ended = run_search({kRecipes + "llama3-70b-256xh100.toml", "--hardware", "gb200",
+                                    "--ranks", "128,256,512", "--json"});
     QCOMPARE(ended.code, 0);
     for (const QJsonValue count : QJsonDocument::fromJson(ended.out).object()["counts"].toArray())
       QVERIFY2(count["best"]["tokens_per_second"].toDouble() > 0,

@@ -6,7 +6,7 @@
 #include <QTest>
 
 #include "engine/passes/pipeline.h"
-#include "engine_process.h"
+#include "tests/support/engine_process.h"
 #include "tests/support/test_class.h"
 
 class GraphFileTest : public QObject {

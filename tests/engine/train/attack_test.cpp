@@ -16,10 +16,13 @@
 
 #include "engine/transport/door.h"
 #include "engine/transport/store_values.h"
-#include "engine_process.h"
+#include "tests/support/engine_process.h"
+#include "tests/support/files.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle;
+using heddle::test::read_bytes;
+using heddle::test::write_bytes;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using transport::Handshake;
@@ -28,21 +31,12 @@ namespace {
 
 constexpr const char* kText = "\x1b[31mthis text came from a stranger\n";
 
-QByteArray read(const QString& path) {
-  QFile file(path);
-  return file.open(QFile::ReadOnly) ? file.readAll() : QByteArray();
-}
-
-bool write(const QString& path, const QByteArray& content) {
-  QFile file(path);
-  return file.open(QFile::WriteOnly) && file.write(content) == content.size();
-}
-
 // All processes of this machine that name the folder in their arguments.
 QStringList processes_of(const QString& folder) {
   QStringList pids;
   for (const QString& pid : QDir("/proc").entryList(QDir::Dirs))
-    if (pid.toInt() > 0 && read("/proc/" + pid + "/cmdline").contains(folder.toUtf8())) pids << pid;
+    if (pid.toInt() > 0 && read_bytes("/proc/" + pid + "/cmdline").contains(folder.toUtf8()))
+      pids << pid;
   return pids;
 }
 
@@ -54,7 +48,7 @@ QStringList listening(const QString& pid) {
     own << QFile::symLinkTarget(fds.filePath(fd)).section('/', -1).toUtf8();
   QStringList found;
   for (const char* table : {"tcp", "tcp6"})
-    for (const QByteArray& line : read("/proc/" + pid + "/net/" + table).split('\n')) {
+    for (const QByteArray& line : read_bytes("/proc/" + pid + "/net/" + table).split('\n')) {
       const QByteArrayList words = line.simplified().split(' ');
       if (words.size() > 9 && words[3] == "0A" && own.contains("socket:[" + words[9] + "]"))
         found << words[1];
@@ -63,7 +57,7 @@ QStringList listening(const QString& pid) {
 }
 
 int64_t resident_kib(const QString& pid) {
-  return read("/proc/" + pid + "/statm").split(' ').value(1).toLongLong() * 4;
+  return read_bytes("/proc/" + pid + "/statm").split(' ').value(1).toLongLong() * 4;
 }
 
 }  // namespace
@@ -102,8 +96,8 @@ enabled = false
 ranks = 2
 )"))
                                     .replace("STEPS", QByteArray::number(steps));
-      if (!QDir().mkpath(run_dir(host)) || !write(run_dir(host) + "/recipe.toml", recipe) ||
-          !write(run_dir(host) + "/launch.json", QJsonDocument(launch).toJson()))
+      if (!QDir().mkpath(run_dir(host)) || !write_bytes(run_dir(host) + "/recipe.toml", recipe) ||
+          !write_bytes(run_dir(host) + "/launch.json", QJsonDocument(launch).toJson()))
         return false;
     }
     return true;
@@ -129,14 +123,14 @@ ranks = 2
   QByteArray end_of(int host) {
     const QString end = run_dir(host) + "/end.json";
     if (!QTest::qWaitFor([&] { return QFile::exists(end); }, 120000))
-      return "no end.json; " + read(run_dir(host) + "/supervisor.err") +
-             read(run_dir(host) + QString("/rank-%1.err").arg(host));
-    return read(end);
+      return "no end.json; " + read_bytes(run_dir(host) + "/supervisor.err") +
+             read_bytes(run_dir(host) + QString("/rank-%1.err").arg(host));
+    return read_bytes(end);
   }
 
   QString rank_0() {
     for (const QString& pid : processes_of(run_dir(0)))
-      if (read("/proc/" + pid + "/cmdline").contains(QByteArray("\0rank\0", 6))) return pid;
+      if (read_bytes("/proc/" + pid + "/cmdline").contains(QByteArray("\0rank\0", 6))) return pid;
     return {};
   }
 
@@ -255,7 +249,7 @@ ranks = 2
     }
     for (int host : {0, 1}) {
       QDirIterator files(run_dir(host), QDir::Files, QDirIterator::Subdirectories);
-      while (files.hasNext()) QVERIFY(!read(files.next()).contains("came from a stranger"));
+      while (files.hasNext()) QVERIFY(!read_bytes(files.next()).contains("came from a stranger"));
     }
   }
 
@@ -268,15 +262,16 @@ ranks = 2
     start_second();
     // A rank says how it is joined to the others once it is.
     QVERIFY(QTest::qWaitFor(
-        [&] { return read(run_dir(0) + "/rank-0.0.hlog").contains("transportctcp"); }, 90000));
+        [&] { return read_bytes(run_dir(0) + "/rank-0.0.hlog").contains("transportctcp"); },
+        90000));
 
     QStringList processes;
     for (int host : {0, 1}) processes << processes_of(run_dir(host));
     QVERIFY2(processes.size() >= 4, "two supervisors and two ranks");
     for (const QString& pid : processes) {
       QCOMPARE(listening(pid), QStringList());
-      QVERIFY(!read("/proc/" + pid + "/cmdline").contains(secret_->hex().c_str()));
-      QVERIFY(!read("/proc/" + pid + "/environ").contains(secret_->hex().c_str()));
+      QVERIFY(!read_bytes("/proc/" + pid + "/cmdline").contains(secret_->hex().c_str()));
+      QVERIFY(!read_bytes("/proc/" + pid + "/environ").contains(secret_->hex().c_str()));
     }
     const QByteArray raw(reinterpret_cast<const char*>(secret_->bytes().data()), Secret::kBytes);
     for (int host : {0, 1}) {
@@ -287,7 +282,7 @@ ranks = 2
       while (files.hasNext()) {
         const QString path = files.next();
         if (path == run_dir(host) + "/secret") continue;
-        const QByteArray content = read(path);
+        const QByteArray content = read_bytes(path);
         QVERIFY2(!content.contains(secret_->hex().c_str()) && !content.contains(raw),
                  qPrintable(path));
       }
@@ -326,13 +321,13 @@ ranks = 2
       shell.waitForFinished(-1);
       return std::pair(shell.exitCode(), shell.readAllStandardError());
     };
-    QByteArray text = read(launch).replace("127.0.0.1", "8.8.4.4");
-    QVERIFY(write(launch, text));
+    QByteArray text = read_bytes(launch).replace("127.0.0.1", "8.8.4.4");
+    QVERIFY(write_bytes(launch, text));
     const auto [refused, why] = start();
     if (why.contains("ip: ") || refused == 127) QSKIP("needs iproute2");
     QCOMPARE(refused, 1);
     QVERIFY2(why.contains("rendezvous: 8.8.4.4 is a public address"), why.constData());
-    QVERIFY(write(launch, text.replace("{", "{\"public_addresses\": true,")));
+    QVERIFY(write_bytes(launch, text.replace("{", "{\"public_addresses\": true,")));
     const auto [allowed, error] = start();
     QVERIFY2(allowed == 0, error.constData());
     run_engine({"supervise", "--run-dir", run_dir(0), "--kill"});

@@ -11,29 +11,22 @@
 #include <QTest>
 #include <QtEndian>
 
-#include "engine_process.h"
+#include "tests/support/engine_process.h"
+#include "tests/support/files.h"
 #include "tests/support/relay.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle;
+using heddle::test::read_bytes;
+using heddle::test::write_bytes;
 
 namespace {
 
-const QByteArray kSecret = QByteArray(64, '5') + '\n';
-
-QByteArray read(const QString& path) {
-  QFile file(path);
-  return file.open(QFile::ReadOnly) ? file.readAll() : QByteArray();
-}
-
-bool write(const QString& path, const QByteArray& content) {
-  QFile file(path);
-  return file.open(QFile::WriteOnly) && file.write(content) == content.size();
-}
+const QByteArray kRunSecret = QByteArray(64, '5') + '\n';
 
 // So many bytes in the middle of the first rows of a matrix, as they are gathered.
 QByteArray some_weights(const QString& safetensors) {
-  const QByteArray file = read(safetensors);
+  const QByteArray file = read_bytes(safetensors);
   const auto length = qFromLittleEndian<quint64>(file.constData());
   const QJsonObject header = QJsonDocument::fromJson(file.mid(8, qsizetype(length))).object();
   const QJsonArray offsets =
@@ -74,8 +67,8 @@ every = 1
 [hardware]
 ranks = 2
 )") + (encrypt ? "[transport]\nencrypt = true\n" : "");
-    if (!QDir().mkpath(dir) || !write(dir + "/recipe.toml", recipe) ||
-        !write(dir + "/launch.json", QJsonDocument(launch).toJson()))
+    if (!QDir().mkpath(dir) || !write_bytes(dir + "/recipe.toml", recipe) ||
+        !write_bytes(dir + "/launch.json", QJsonDocument(launch).toJson()))
       return false;
     QProcess engine;
     engine.setChildProcessModifier([network] {
@@ -83,7 +76,7 @@ ranks = 2
     });
     engine.start(QString(HEDDLE_BINARY_DIR) + "/heddle-engine",
                  {"supervise", "--run-dir", dir, "--secret-stdin"});
-    engine.write(kSecret);
+    engine.write(kRunSecret);
     engine.closeWriteChannel();
     engine.waitForFinished(-1);
     return engine.exitCode() == 0;
@@ -96,10 +89,10 @@ ranks = 2
     for (int host : {0, 1}) {
       const QString end = run_dir(run, host) + "/end.json";
       if (!QTest::qWaitFor([&] { return QFile::exists(end); }, 60000)) qWarning("no end.json");
-      if (!read(end).contains("\"done\"")) qWarning("%s", read(end).constData());
+      if (!read_bytes(end).contains("\"done\"")) qWarning("%s", read_bytes(end).constData());
     }
     const QJsonObject results =
-        QJsonDocument::fromJson(read(run_dir(run, 0) + "/results.json")).object();
+        QJsonDocument::fromJson(read_bytes(run_dir(run, 0) + "/results.json")).object();
     return {results["losses"].toArray(), weights_of(run), relay.heard()};
   }
 

@@ -6,7 +6,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-#include "engine_process.h"
+#include "tests/support/engine_process.h"
 #include "tests/support/test_class.h"
 
 namespace {
@@ -23,7 +23,7 @@ QStringList sets(std::initializer_list<QString> values) {
 }
 
 // Three manual plans: one bucket, two that split layers, one a layer's half with shuffled others.
-const QString kOne = R"([["tok_embeddings","layers.0-2","norm","output"]])";
+const QString kOneBucket = R"([["tok_embeddings","layers.0-2","norm","output"]])";
 const QString kHalves =
     R"([["tok_embeddings","layers.0","layers.1.attention_norm","layers.1.attention"],)"
     R"(["layers.1.ffn_norm","layers.1.feed_forward","layers.2","norm","output"]])";
@@ -36,7 +36,7 @@ QList<Wrapping> wrappings() {
   };
   return {{"none", sets({"wrapping.mode=\"none\""})},
           {"layers", sets({"wrapping.mode=\"layers\""})},
-          {"one bucket", manual(kOne)},
+          {"one bucket", manual(kOneBucket)},
           {"halves", manual(kHalves)},
           {"shuffled", manual(kShuffled)},
           {"auto", sets({"wrapping.mode=\"auto\""})},

@@ -10,8 +10,11 @@
 #include <QTest>
 #include <QtEndian>
 
-#include "engine_process.h"
+#include "tests/support/engine_process.h"
+#include "tests/support/files.h"
 #include "tests/support/test_class.h"
+
+using heddle::test::read_bytes;
 
 namespace {
 
@@ -28,11 +31,6 @@ struct Host {
 bool write(const QString& path, const QByteArray& content) {
   QFile file(path);
   return file.open(QFile::WriteOnly) && file.write(content) == content.size();
-}
-
-QByteArray read(const QString& path) {
-  QFile file(path);
-  return file.open(QFile::ReadOnly) ? file.readAll() : QByteArray();
 }
 
 }  // namespace
@@ -113,13 +111,13 @@ ranks = 2
     for (qsizetype host = 0; host < hosts.size(); ++host) {
       const QString end = run_dir(run, host) + "/end.json";
       if (!QTest::qWaitFor([&] { return QFile::exists(end); }, 60000)) qWarning("no end.json");
-      ends << read(end);
+      ends << read_bytes(end);
     }
     return ends;
   }
 
   QJsonObject results(const QString& run) {
-    return QJsonDocument::fromJson(read(run_dir(run, 0) + "/results.json")).object();
+    return QJsonDocument::fromJson(read_bytes(run_dir(run, 0) + "/results.json")).object();
   }
 
   // Each with its own checkpoints; whether both were done.
@@ -167,8 +165,8 @@ ranks = 2
     QCOMPARE(together["losses"].toArray().size(), 10);
     QCOMPARE(apart["losses"], together["losses"]);
     QCOMPARE(beyond_the_plan(apart), "");
-    QVERIFY(
-        read(run_dir(name + "-apart", 0) + "/rank-0.0.hlog").contains("transportctcp"));  // CBOR
+    QVERIFY(read_bytes(run_dir(name + "-apart", 0) + "/rank-0.0.hlog")
+                .contains("transportctcp"));  // CBOR
   }
 
   // Ranks 0 and 1 of one host are a tensor-parallel group, ranks 2 and 3 of two hosts another.
@@ -221,7 +219,7 @@ ranks = 2
     QVERIFY(QDir(checkpoints(name, lacks) + "/step-10").removeRecursively());
 
     QVERIFY(save_every_5(name + "-again", name, 10));
-    const QByteArray log = read(run_dir(name + "-again", 0) + "/rank-0.0.hlog");
+    const QByteArray log = read_bytes(run_dir(name + "-again", 0) + "/rank-0.0.hlog");
     QVERIFY(log.contains("step-10/manifest.json: cannot be read"));
     QVERIFY(log.contains("goes on after step 5 from"));
     QVERIFY(!log.contains("no checkpoint was written"));
@@ -230,7 +228,7 @@ ranks = 2
              (QStringList{"step-10", "step-10.damaged", "step-5"}));
 
     QVERIFY(save_every_5(name + "-after", name, 12));
-    QVERIFY(read(run_dir(name + "-after", 0) + "/rank-0.0.hlog")
+    QVERIFY(read_bytes(run_dir(name + "-after", 0) + "/rank-0.0.hlog")
                 .contains("goes on after step 10 from"));
   }
 };

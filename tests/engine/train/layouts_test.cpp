@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "engine/checkpoint/safetensors.h"
-#include "engine_process.h"
+#include "tests/support/engine_process.h"
 #include "tests/support/test_class.h"
 
 namespace {
@@ -21,15 +21,15 @@ struct Difference {
   double loss = 0, weight = 0, weights = 0;
 };
 
-struct Layout {
+struct TrainedLayout {
   const char* name;
   int ranks;
   QString keys;         // of [parallelism]: "tp=2 pp=2"
   bool always = false;  // not only with HEDDLE_ALL
 };
 
-QList<Layout> layouts() {
-  QList<Layout> all = {
+QList<TrainedLayout> layouts() {
+  QList<TrainedLayout> all = {
       {"dp_shard 2", 2, "", true},
       {"dp_shard 3", 3, ""},
       {"dp_shard 4", 4, ""},
@@ -170,7 +170,7 @@ class LayoutsTest : public QObject {
   }
 
   // With `most` the losses and all weights together are nearer than that.
-  void same_as_alone(const Layout& layout, const QString& variant,
+  void same_as_alone(const TrainedLayout& layout, const QString& variant,
                      const std::optional<Difference>& most = {}) {
     // A rank of the data has eight sequences a step, in a pipeline cut into parts.
     const int others = [&] {

@@ -15,22 +15,21 @@
 #include "engine/launch/launch.h"
 #include "engine/launch/run_files.h"
 #include "engine/telemetry/log_reader.h"
-#include "engine_process.h"
+#include "tests/support/engine_process.h"
+#include "tests/support/files.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle;
+using heddle::test::read_bytes;
 
 namespace {
 
-QStringList set(const QString& key, const QString& value) { return {"--set", key + "=" + value}; }
-
-QByteArray content(const QString& path) {
-  QFile file(path);
-  return file.open(QFile::ReadOnly) ? file.readAll() : QByteArray();
+QStringList set_key(const QString& key, const QString& value) {
+  return {"--set", key + "=" + value};
 }
 
 std::vector<telemetry::Record> records_of(const QString& log) {
-  const QByteArray bytes = content(log);
+  const QByteArray bytes = read_bytes(log);
   telemetry::LogReader reader;
   reader.feed({bytes.constData(), static_cast<size_t>(bytes.size())});
   std::vector<telemetry::Record> records;
@@ -63,7 +62,7 @@ class MishapsTest : public QObject {
   /// A run of two ranks that is well under way.
   void start(QProcess& train, const QString& run_dir, const QStringList& sets) const {
     train.start(QString(HEDDLE_BINARY_DIR) + "/heddle-engine",
-                arguments(run_dir, set("training.steps", "100000") + sets));
+                arguments(run_dir, set_key("training.steps", "100000") + sets));
     QVERIFY(QTest::qWaitFor([&] { return steps_of(run_dir + "/rank-1.0.hlog") >= 3; }, 60000));
   }
 
@@ -88,8 +87,9 @@ device = "cpu")"));
   // With this rate the first update makes weights of which nothing finite comes.
   void steps_that_stay_infinite_end_the_run() {
     const QString kept = folder_.filePath("kept");
-    const QStringList sets = set("optimizer.lr", "1e18") + set("training.max_skipped", "3") +
-                             set("checkpoint.folder", '"' + kept + '"');
+    const QStringList sets = set_key("optimizer.lr", "1e18") +
+                             set_key("training.max_skipped", "3") +
+                             set_key("checkpoint.folder", '"' + kept + '"');
     const auto run = run_engine(arguments(folder_.filePath("skipped"), sets));
     QCOMPARE(run.exit_code, 1);
     for (const char* part : {"step 4: 3 steps in a row were not finite (training.max_skipped = 3)",
@@ -100,7 +100,7 @@ device = "cpu")"));
   }
 
   void any_number_of_them_may_be_allowed() {
-    const QStringList sets = set("optimizer.lr", "1e18") + set("training.max_skipped", "0");
+    const QStringList sets = set_key("optimizer.lr", "1e18") + set_key("training.max_skipped", "0");
     const auto run = run_engine(arguments(folder_.filePath("allowed"), sets));
     QVERIFY2(run.exit_code == 0, run.err.constData());
     QCOMPARE(run.results()["losses"].toArray().size(), 12);
@@ -115,10 +115,11 @@ device = "cpu")"));
     QCOMPARE(kill(pid, SIGSTOP), 0);
     const QByteArray told = QByteArray("rank 1 (process ") + QByteArray::number(pid) +
                             ") has been stopped by SIGSTOP for ";
-    QVERIFY(QTest::qWaitFor([&] { return content(log).contains(told); }, 30000));
+    QVERIFY(QTest::qWaitFor([&] { return read_bytes(log).contains(told); }, 30000));
     const qint64 size = QFileInfo(run_dir + "/rank-0.0.hlog").size();
     QCOMPARE(kill(pid, SIGCONT), 0);
-    QVERIFY(QTest::qWaitFor([&] { return content(log).contains("rank 1 goes on after "); }, 30000));
+    QVERIFY(
+        QTest::qWaitFor([&] { return read_bytes(log).contains("rank 1 goes on after "); }, 30000));
     QVERIFY(QTest::qWaitFor([&] { return QFileInfo(run_dir + "/rank-0.0.hlog").size() > size; },
                             30000));
     train.terminate();
@@ -129,7 +130,7 @@ device = "cpu")"));
   void a_rank_that_stays_stopped_ends_the_run_by_name() {
     const QString run_dir = folder_.filePath("hung");
     QProcess train;
-    start(train, run_dir, set("timeouts.step", "2"));
+    start(train, run_dir, set_key("timeouts.step", "2"));
     const pid_t pid = rank(run_dir, 1);
     QCOMPARE(kill(pid, SIGSTOP), 0);
     QVERIFY(train.waitForFinished(60000));
@@ -182,18 +183,18 @@ device = "cpu")"));
       QSKIP("no right to mount a tmpfs here");
     const auto unmount = qScopeGuard([&] { umount2(disk.toUtf8().constData(), MNT_DETACH); });
     const QString run_dir = disk + "/run";
-    const auto run = run_engine(arguments(run_dir, set("training.steps", "80") +
-                                                       set("telemetry.profile_every", "1") +
-                                                       set("checkpoint.folder", '"' + kept + '"')));
+    const auto run = run_engine(arguments(
+        run_dir, set_key("training.steps", "80") + set_key("telemetry.profile_every", "1") +
+                     set_key("checkpoint.folder", '"' + kept + '"')));
     QVERIFY2(run.exit_code == 0, run.err.constData());
     QCOMPARE(run.results()["losses"].toArray().size(), 80);
-    QVERIFY(content(run_dir + "/results.json").contains("losses"));
+    QVERIFY(read_bytes(run_dir + "/results.json").contains("losses"));
     QCOMPARE(folders_in(kept), QStringList{"step-80"});
     const auto end = launch::read_end(run_dir.toStdString());
     QVERIFY(end && *end);
     QCOMPARE((*end)->state, std::string("done"));
     for (const char* log : {"/rank-0.0.hlog", "/rank-1.0.hlog"}) {
-      QVERIFY(content(run_dir + log).contains("the disk is full"));
+      QVERIFY(read_bytes(run_dir + log).contains("the disk is full"));
       const auto records = records_of(run_dir + log);
       QVERIFY(std::holds_alternative<telemetry::End>(records.back()));
       QCOMPARE(std::get<telemetry::End>(records.back()).state, std::string("done"));
@@ -217,7 +218,7 @@ device = "cpu")"));
     const QString run_dir = disk + "/run";
     QProcess train;
     train.start(QString(HEDDLE_BINARY_DIR) + "/heddle-engine",
-                arguments(run_dir, set("training.steps", "200")));
+                arguments(run_dir, set_key("training.steps", "200")));
     // Whatever room there is from now on is taken at once, until the run has ended.
     QVERIFY(QTest::qWaitFor([&] { return steps_of(run_dir + "/rank-0.0.hlog") >= 1; }, 60000));
     const int ballast = open((disk + "/ballast").toUtf8().constData(), O_WRONLY | O_CREAT, 0600);
@@ -231,9 +232,9 @@ device = "cpu")"));
     QCOMPARE(train.exitCode(), 1);
     const QByteArray full = "No space left on device", err = train.readAllStandardError();
     QVERIFY2(err.contains(full), err.constData());
-    const auto results = QJsonDocument::fromJson(content(run_dir + "/results.json")).object();
+    const auto results = QJsonDocument::fromJson(read_bytes(run_dir + "/results.json")).object();
     QCOMPARE(results["losses"].toArray().size(), 200);
-    QCOMPARE(train.readAllStandardOutput(), content(run_dir + "/results.json"));
+    QCOMPARE(train.readAllStandardOutput(), read_bytes(run_dir + "/results.json"));
     const auto end = launch::read_end(run_dir.toStdString());
     QVERIFY(end && *end);
     QCOMPARE((*end)->state, std::string("failed"));
@@ -252,13 +253,13 @@ device = "cpu")"));
 
   // Started from weights and saving, a rank holds what was predicted: no more, no less.
   void what_is_loaded_and_saved_is_predicted() {
-    const QStringList large = set("model.dim", "512") + set("model.n_heads", "8") +
-                              set("model.n_kv_heads", "8") + set("model.ffn_dim", "2048") +
-                              set("model.n_layers", "6");
+    const QStringList large = set_key("model.dim", "512") + set_key("model.n_heads", "8") +
+                              set_key("model.n_kv_heads", "8") + set_key("model.ffn_dim", "2048") +
+                              set_key("model.n_layers", "6");
     const QString first = folder_.filePath("first");
     const auto made = run_engine(arguments(
         folder_.filePath("made"),
-        large + set("training.steps", "1") + set("checkpoint.folder", '"' + first + '"')));
+        large + set_key("training.steps", "1") + set_key("checkpoint.folder", '"' + first + '"')));
     QVERIFY2(made.exit_code == 0, made.err.constData());
     const auto close = [](const EngineResult& run) {
       const double peak = run.results()["peak_bytes"].toDouble();
@@ -270,10 +271,10 @@ device = "cpu")"));
       for (const bool saves : {false, true}) {
         const auto run = run_engine(arguments(
             folder_.filePath("again"),
-            large + set("training.steps", "3") + set("model.checkpoint", '"' + from + '"') +
-                (saves ? set("checkpoint.folder",
-                             '"' + folder_.filePath("of-" + QFileInfo(from).fileName()) + '"')
-                       : set("checkpoint.enabled", "false"))));
+            large + set_key("training.steps", "3") + set_key("model.checkpoint", '"' + from + '"') +
+                (saves ? set_key("checkpoint.folder",
+                                 '"' + folder_.filePath("of-" + QFileInfo(from).fileName()) + '"')
+                       : set_key("checkpoint.enabled", "false"))));
         QVERIFY2(run.exit_code == 0, run.err.constData());
         QVERIFY2(close(run), run.out.constData());
       }

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <tuple>
 
-#include "engine_process.h"
 #include "numbers.h"
+#include "tests/support/engine_process.h"
 #include "tests/support/test_class.h"
 
 using heddle::checkpoint::SafetensorsFile;

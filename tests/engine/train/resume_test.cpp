@@ -11,12 +11,12 @@
 #include <QTest>
 #include <cmath>
 
-#include "engine_process.h"
+#include "tests/support/engine_process.h"
 #include "tests/support/test_class.h"
 
 namespace {
 
-struct Layout {
+struct RunLayout {
   const char* name;
   int ranks;
   int local_batch;  // of the 12 sequences of a step
@@ -30,23 +30,17 @@ QStringList along(const QString& keys) {
   return sets;
 }
 
-const Layout kOne = {"one rank", 1, 12, {}};
-const Layout kTwo = {"dp_shard 2", 2, 6, {}};
-const Layout kPipeline = {"pp 2", 2, 12, along("pp=2")};
-const QList<Layout> kLayouts = {
-    kOne,
+const RunLayout kOneRank = {"one rank", 1, 12, {}};
+const RunLayout kTwo = {"dp_shard 2", 2, 6, {}};
+const RunLayout kPipeline = {"pp 2", 2, 12, along("pp=2")};
+const QList<RunLayout> kLayouts = {
+    kOneRank,
     {"dp_shard 3, accumulating", 3, 2, {}},
     {"hsdp 2x2", 4, 3, along("dp_replicate=2")},
     {"tp 2, dp 2", 4, 6, along("tp=2")},
     {"cp 2, ring", 2, 12, along("cp=2 cp_mode=\"ring\"")},
     {"pp 2, tp 2, cp 2", 8, 12, along("pp=2 tp=2 cp=2")},
 };
-
-QList<double> losses_of(const EngineResult& run) {
-  QList<double> losses;
-  for (const QJsonValue loss : run.results()["losses"].toArray()) losses << loss.toDouble();
-  return losses;
-}
 
 }  // namespace
 
@@ -57,7 +51,7 @@ class ResumeTest : public QObject {
   QTemporaryDir folder_;
   QString recipe_;
 
-  QStringList arguments(const Layout& layout, const QString& checkpoints, const QString& run_dir,
+  QStringList arguments(const RunLayout& layout, const QString& checkpoints, const QString& run_dir,
                         const QStringList& more = {}) {
     QStringList all{"train", recipe_, "--ranks", QString::number(layout.ranks)};
     all += set("training.local_batch", QString::number(layout.local_batch));
@@ -65,8 +59,8 @@ class ResumeTest : public QObject {
     if (!run_dir.isEmpty()) all += {"--run-dir", run_dir};
     return all + layout.sets + more;
   }
-  EngineResult train(const Layout& layout, const QString& checkpoints, const QStringList& more = {},
-                     const QString& run_dir = {}) {
+  EngineResult train(const RunLayout& layout, const QString& checkpoints,
+                     const QStringList& more = {}, const QString& run_dir = {}) {
     return run_engine(arguments(layout, checkpoints, run_dir, more));
   }
 
@@ -76,7 +70,7 @@ class ResumeTest : public QObject {
   }
 
   // Checkpoints at steps 5 and 10 in `name`.
-  QString trained_to_ten(const QString& name, const Layout& layout = kTwo,
+  QString trained_to_ten(const QString& name, const RunLayout& layout = kTwo,
                          const QStringList& more = {}) {
     const QString to = folder_.filePath(name);
     const auto run =
@@ -86,14 +80,14 @@ class ResumeTest : public QObject {
   }
 
   // Losses 11 to 20 from a copy of those checkpoints.
-  QList<double> gone_on(const QString& stopped, const Layout& layout,
+  QList<double> gone_on(const QString& stopped, const RunLayout& layout,
                         const QStringList& more = {}) {
     const QString at = folder_.filePath("at");
     QDir(at).removeRecursively();
     QProcess::execute("cp", {"-r", stopped, at});
     const auto run = train(layout, at, more);
     if (run.exit_code != 0) qWarning("%s", run.err.constData());
-    return run.results()["first_step"].toInt() == 11 ? losses_of(run) : QList<double>();
+    return run.results()["first_step"].toInt() == 11 ? run.losses() : QList<double>();
   }
 
  private Q_SLOTS:
@@ -127,13 +121,13 @@ decay = "none"
 
   // By default every third layout goes on as itself and as the next; with HEDDLE_ALL=1 all as all.
   void goes_on_under_any_layout() {
-    const auto one = losses_of(train(kOne, ""));
+    const auto one = train(kOneRank, "").losses();
     QCOMPARE(one.size(), 20);
     const bool all = qEnvironmentVariableIsSet("HEDDLE_ALL");
     double most = 0;
     for (qsizetype from = 0; from < kLayouts.size(); from += all ? 1 : 3) {
       const QString stopped = trained_to_ten(QString("from-%1").arg(from), kLayouts[from]);
-      const auto whole = losses_of(train(kLayouts[from], ""));
+      const auto whole = train(kLayouts[from], "").losses();
       for (qsizetype to = 0; to < kLayouts.size(); ++to) {
         if (!all && to != from && to != (from + 1) % kLayouts.size()) continue;
         const QString pair = QString("%1 to %2").arg(kLayouts[from].name, kLayouts[to].name);
@@ -150,7 +144,7 @@ decay = "none"
   // They are two states at the ends of a pipeline, but one parameter.
   void tied_embeddings_leave_a_pipeline_and_come_back() {
     const QStringList tied = set("model.tied_embeddings", "true");
-    const auto one = losses_of(train(kOne, "", tied));
+    const auto one = train(kOneRank, "", tied).losses();
     for (const auto& [from, to] : {std::pair{kPipeline, kTwo}, std::pair{kTwo, kPipeline}}) {
       const auto rest =
           gone_on(trained_to_ten(QString("tied-%1").arg(from.name), from, tied), to, tied);
@@ -162,7 +156,7 @@ decay = "none"
   void the_data_goes_on_with_another_batch() {
     const QString at = trained_to_ten("batch");
     const QString run_dir = folder_.filePath("batch-run");
-    const auto run = train(kOne, at, set("training.global_batch", "24"), run_dir);
+    const auto run = train(kOneRank, at, set("training.global_batch", "24"), run_dir);
     QVERIFY2(run.exit_code == 0, run.err.constData());
     const QByteArray log = log_of(run_dir);
     QVERIFY(log.contains("goes on after step 10 from"));
@@ -207,16 +201,16 @@ decay = "none"
     const auto until = [](const char* step) { return set("training.steps", step); };
     QCOMPARE(tokens_seen(train(kTwo, at, mix("3") + until("10"))), whole.mid(0, 10));
     // With another batch for two steps, then as before: 240 samples more, as ten steps have.
-    const auto wider =
-        tokens_seen(train(kOne, at, mix("3") + set("training.global_batch", "60") + until("12")));
+    const auto wider = tokens_seen(
+        train(kOneRank, at, mix("3") + set("training.global_batch", "60") + until("12")));
     QCOMPARE(wider.size(), 2);
     QCOMPARE(wider.last(), whole[19]);
 
     // A new mix starts from its beginning.
-    const auto changed = tokens_seen(train(kOne, at, mix("1") + until("14")));
+    const auto changed = tokens_seen(train(kOneRank, at, mix("1") + until("14")));
     QCOMPARE(changed.size(), 2);
     QCOMPARE(changed.last()[0] + changed.last()[1], 2 * 12 * 32.0);
-    const auto again = tokens_seen(train(kOne, at, mix("1") + until("16")));
+    const auto again = tokens_seen(train(kOneRank, at, mix("1") + until("16")));
     QCOMPARE(again.last()[0] + again.last()[1], 4 * 12 * 32.0);
   }
 
@@ -250,7 +244,7 @@ decay = "none"
     QVERIFY(shard.putChar(77));
     shard.close();
     const QString run_dir = folder_.filePath("damaged-run");
-    const auto run = train(kOne, at, set("training.steps", "8"), run_dir);
+    const auto run = train(kOneRank, at, set("training.steps", "8"), run_dir);
     QVERIFY2(run.exit_code == 0, run.err.constData());
     QCOMPARE(run.results()["first_step"].toInt(), 6);
     const QByteArray log = log_of(run_dir);
@@ -261,7 +255,7 @@ decay = "none"
 
   void what_cannot_be_gone_on_from_is_told() {
     const QString at = trained_to_ten("bad");
-    const auto other = train(kOne, at, set("model.n_layers", "3"));
+    const auto other = train(kOneRank, at, set("model.n_layers", "3"));
     QCOMPARE(other.exit_code, 2);
     QVERIFY2(other.err.contains("checkpoint.folder") &&
                  other.err.contains("a checkpoint of another model: its n_layers is 4"),
@@ -270,7 +264,7 @@ decay = "none"
       QFile manifest(at + step + "/manifest.json");
       QVERIFY(manifest.resize(manifest.size() / 2));
     }
-    const auto none = train(kOne, at);
+    const auto none = train(kOneRank, at);
     QCOMPARE(none.exit_code, 2);
     QVERIFY2(none.err.contains("is whole") && none.err.contains("manifest.json: cut short"),
              none.err.constData());
@@ -281,7 +275,7 @@ decay = "none"
     const QString at = trained_to_ten("done");
     const auto run = train(kTwo, at, set("training.steps", "10"));
     QVERIFY2(run.exit_code == 0, run.err.constData());
-    QCOMPARE(losses_of(run).size(), 0);
+    QCOMPARE(run.losses().size(), 0);
   }
 
   void weights_start_another_run() {
@@ -294,9 +288,9 @@ decay = "none"
     const auto from_ours = train(kTwo, "", set("model.checkpoint", '"' + at + "/step-10\""));
     QVERIFY2(from_ours.exit_code == 0, from_ours.err.constData());
     const auto from_theirs = train(kTwo, "", set("model.checkpoint", '"' + hugging_face + '"'));
-    QCOMPARE(losses_of(from_ours).size(), 20);
-    QCOMPARE(losses_of(from_ours), losses_of(from_theirs));
-    QVERIFY(losses_of(from_ours)[0] != losses_of(train(kTwo, ""))[0]);
+    QCOMPARE(from_ours.losses().size(), 20);
+    QCOMPARE(from_ours.losses(), from_theirs.losses());
+    QVERIFY(from_ours.losses()[0] != train(kTwo, "").losses()[0]);
   }
 
   void stop_and_checkpoint_now() {
@@ -321,7 +315,7 @@ decay = "none"
     const int done =
         int(QJsonDocument::fromJson(engine.readAllStandardOutput())["losses"].toArray().size());
     QVERIFY(QDir(at).exists(QString("step-%1").arg(done)));
-    const auto rest = train(kOne, at, set("training.steps", QString::number(done + 1)));
+    const auto rest = train(kOneRank, at, set("training.steps", QString::number(done + 1)));
     QVERIFY2(rest.exit_code == 0, rest.err.constData());
     QCOMPARE(rest.results()["first_step"].toInt(), done + 1);
   }
@@ -332,7 +326,7 @@ decay = "none"
     engine.start(QString(HEDDLE_BINARY_DIR) + "/heddle-engine",
                  arguments(kTwo, at, run_dir, set("training.steps", "100000")));
     QTRY_VERIFY_WITH_TIMEOUT(log_of(run_dir).contains("tokens_per_second"), 60000);
-    const auto second = train(kOne, at);
+    const auto second = train(kOneRank, at);
     QCOMPARE(second.exit_code, 2);
     QVERIFY2(second.err.contains("another run saves its checkpoints in it"),
              second.err.constData());
@@ -350,14 +344,15 @@ decay = "none"
       const QString run_dir = folder_.filePath(QString("killed-%1").arg(i));
       QProcess engine;
       engine.start(QString(HEDDLE_BINARY_DIR) + "/heddle-engine",
-                   arguments(i % 2 ? kOne : kTwo, at, run_dir,
+                   arguments(i % 2 ? kOneRank : kTwo, at, run_dir,
                              set("training.steps", "100000") + set("checkpoint.every", "2")));
       QTRY_VERIFY_WITH_TIMEOUT(log_of(run_dir).contains(": checkpoint "), 60000);
       QTest::qSleep(QRandomGenerator::global()->bounded(200));
       engine.kill();
       QVERIFY(engine.waitForFinished());
       // Ranks die with the launcher, but not before it.
-      QTRY_VERIFY_WITH_TIMEOUT(train(kOne, at, set("training.steps", "1")).exit_code == 0, 60000);
+      QTRY_VERIFY_WITH_TIMEOUT(train(kOneRank, at, set("training.steps", "1")).exit_code == 0,
+                               60000);
       int newest = 0;
       for (const QString& name : QDir(at).entryList({"step-*"}, QDir::Dirs)) {
         QVERIFY2(!name.contains("damaged"), qPrintable(name));

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <tuple>
 
-#include "engine_process.h"
 #include "numbers.h"
+#include "tests/support/engine_process.h"
 #include "tests/support/test_class.h"
 
 using heddle::checkpoint::SafetensorsFile;
@@ -18,7 +18,7 @@ namespace {
 
 const QString kShapes = QString(HEDDLE_SOURCE_DIR) + "/tests/fixtures/shapes/";
 
-QJsonArray losses_of(const QString& fixture) {
+QJsonArray expected_losses(const QString& fixture) {
   QFile file(kShapes + fixture + "/expected.json");
   if (!file.open(QFile::ReadOnly)) return {};
   return QJsonDocument::fromJson(file.readAll()).object()["losses"].toArray();
@@ -128,7 +128,8 @@ folder = "%3"
         run_engine(QStringList{"train"} + arguments(fixture, ranks, data_ranks, layout) +
                    QStringList{"--mode", mode});
     QVERIFY2(run.exit_code == 0, run.err.constData());
-    const QJsonArray losses = run.results()["losses"].toArray(), expected = losses_of(fixture);
+    const QJsonArray losses = run.results()["losses"].toArray(),
+                     expected = expected_losses(fixture);
     QCOMPARE(losses.size(), 5);
     for (int i = 0; i < 5; ++i)
       QVERIFY2(std::abs(losses[i].toDouble() - expected[i].toDouble()) <= 1e-4,

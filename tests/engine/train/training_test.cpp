@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "engine/telemetry/log_reader.h"
-#include "engine_process.h"
+#include "tests/support/engine_process.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle;
@@ -18,12 +18,6 @@ using namespace heddle;
 namespace {
 
 const QString kData = QString(HEDDLE_SOURCE_DIR) + "/resources/data/";
-
-QList<double> losses_of(const EngineResult& run) {
-  QList<double> losses;
-  for (const QJsonValue loss : run.results()["losses"].toArray()) losses << loss.toDouble();
-  return losses;
-}
 
 double largest_relative_difference(const QList<double>& a, const QList<double>& b) {
   if (a.size() != b.size() || a.isEmpty()) return INFINITY;
@@ -66,30 +60,30 @@ ranks = 1
   }
 
   void ranks_do_not_change_the_curve() {
-    const auto one = losses_of(train());
+    const auto one = train().losses();
     QCOMPARE(one.size(), 6);
     for (const char* ranks : {"2", "3", "4"}) {
       const auto run = train({"--ranks", ranks});
       QVERIFY2(run.exit_code == 0, run.err.constData());
-      QVERIFY2(largest_relative_difference(losses_of(run), one) < 1e-4, ranks);
+      QVERIFY2(largest_relative_difference(run.losses(), one) < 1e-4, ranks);
     }
   }
 
   void planned_equals_eager_bit_for_bit() {
     for (const char* ranks : {"1", "3"})
-      QCOMPARE(losses_of(train({"--ranks", ranks, "--mode", "planned"})),
-               losses_of(train({"--ranks", ranks, "--mode", "eager"})));
+      QCOMPARE(train({"--ranks", ranks, "--mode", "planned"}).losses(),
+               train({"--ranks", ranks, "--mode", "eager"}).losses());
   }
 
   void accumulation_equals_a_larger_batch() {
-    const auto small = losses_of(train({"--set", "training.local_batch=1"}));
-    const auto large = losses_of(train({"--set", "training.local_batch=12"}));
+    const auto small = train({"--set", "training.local_batch=1"}).losses();
+    const auto large = train({"--set", "training.local_batch=12"}).losses();
     QVERIFY(largest_relative_difference(small, large) < 1e-4);
   }
 
   void another_seed_is_another_run() {
-    QVERIFY(losses_of(train()) != losses_of(train({"--set", "training.seed=1"})));
-    QVERIFY(losses_of(train()) != losses_of(train({"--set", "data.seed=1"})));
+    QVERIFY(train().losses() != train({"--set", "training.seed=1"}).losses());
+    QVERIFY(train().losses() != train({"--set", "data.seed=1"}).losses());
   }
 
   void a_graph_can_be_read_back_edited_and_trained_from() {
@@ -103,10 +97,10 @@ ranks = 1
       file.close();
       return train({"--ranks", "2", "--graph", file.fileName()});
     };
-    const auto captured = losses_of(train({"--ranks", "2"}));
+    const auto captured = train({"--ranks", "2"}).losses();
     const auto same = train_from(text);
     QVERIFY2(same.exit_code == 0, same.err.constData());
-    QCOMPARE(losses_of(same), captured);
+    QCOMPARE(same.losses(), captured);
     QCOMPARE(same.results()["model_forward_calls"].toInt(), 0);
 
     // Gradients twice as large, undone by clipping, change nothing; without the attention's scale
@@ -115,14 +109,14 @@ ranks = 1
     QVERIFY2(text.contains(scale), scale.constData());
     const auto edited = train_from(QByteArray(text).replace(scale, "scale=0.9"));
     QVERIFY2(edited.exit_code == 0, edited.err.constData());
-    QVERIFY(losses_of(edited)[0] != captured[0]);
-    QVERIFY(std::abs(losses_of(edited)[0] - captured[0]) < 0.2);
+    QVERIFY(edited.losses()[0] != captured[0]);
+    QVERIFY(std::abs(edited.losses()[0] - captured[0]) < 0.2);
 
     // beta1 and beta2 of zero: sign descent, so that the second loss follows another update.
     const auto no_decay =
         train_from(QByteArray(text).replace("weight_decay=0.1", "weight_decay=0.0"));
-    QCOMPARE(losses_of(no_decay)[0], captured[0]);
-    QVERIFY(losses_of(no_decay)[1] != captured[1]);
+    QCOMPARE(no_decay.losses()[0], captured[0]);
+    QVERIFY(no_decay.losses()[1] != captured[1]);
   }
 
   void a_broken_graph_is_refused_with_its_line() {

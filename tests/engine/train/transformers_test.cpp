@@ -8,8 +8,8 @@
 #include <QTest>
 #include <cmath>
 
-#include "engine_process.h"
 #include "numbers.h"
+#include "tests/support/engine_process.h"
 #include "tests/support/test_class.h"
 
 namespace {
@@ -21,7 +21,7 @@ QByteArray bytes_of(const QString& path) {
   return file.open(QFile::ReadOnly) ? file.readAll() : QByteArray();
 }
 
-void write(const QString& path, const QByteArray& bytes) {
+void must_write(const QString& path, const QByteArray& bytes) {
   QFile file(path);
   if (!file.open(QFile::WriteOnly) || file.write(bytes) != bytes.size())
     qFatal("%s is not written", qPrintable(path));
@@ -107,12 +107,13 @@ class TransformersTest : public QObject {
     const QString folder = QString(HEDDLE_SOURCE_DIR) + "/tests/fixtures/own-head";
     const QString recipe = folder_.filePath("own-head.toml"),
                   run_dir = folder_.filePath("own-head");
-    write(recipe, QString("[model]\ncheckpoint = \"%1\"\n[data]\n"
-                          "token_ids = \"%1/tokens.safetensors\"\nseq_len = 8\n"
-                          "[training]\nsteps = 1\nlocal_batch = 2\n[checkpoint]\nenabled = false\n"
-                          "[hardware]\nranks = 1\ndevice = \"cpu\"\n")
-                      .arg(folder)
-                      .toUtf8());
+    must_write(recipe,
+               QString("[model]\ncheckpoint = \"%1\"\n[data]\n"
+                       "token_ids = \"%1/tokens.safetensors\"\nseq_len = 8\n"
+                       "[training]\nsteps = 1\nlocal_batch = 2\n[checkpoint]\nenabled = false\n"
+                       "[hardware]\nranks = 1\ndevice = \"cpu\"\n")
+                   .arg(folder)
+                   .toUtf8());
     const auto run = run_engine({"train", recipe, "--json", "--run-dir", run_dir});
     QVERIFY2(run.exit_code == 0, run.err.constData());
     const double loss = run.results()["losses"].toArray()[0].toDouble();
@@ -126,8 +127,8 @@ class TransformersTest : public QObject {
     QVERIFY(QDir().mkpath(work));
     QVERIFY(QFile::copy(QString(HEDDLE_SOURCE_DIR) + "/resources/data/tokenizer.json",
                         work + "/tokenizer.json"));
-    write(work + "/tokenizer_config.json", kSettings);
-    write(work + "/small.toml", QString(kSmall).arg(HEDDLE_SOURCE_DIR, work).toUtf8());
+    must_write(work + "/tokenizer_config.json", kSettings);
+    must_write(work + "/small.toml", QString(kSmall).arg(HEDDLE_SOURCE_DIR, work).toUtf8());
     const auto trained = run_engine({"train", work + "/small.toml"});
     QVERIFY2(trained.exit_code == 0, trained.err.constData());
     const auto exported = run_engine({"convert", work + "/checkpoints", work + "/out"});

@@ -9,7 +9,7 @@
 
 #include "engine/data/corpus.h"
 #include "engine/data/text_loader.h"
-#include "engine_process.h"
+#include "tests/support/engine_process.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle;

@@ -18,12 +18,15 @@ namespace {
 
 using Connected = Result<std::vector<RemoteSockets>>;
 
-transport::Credentials of_run() { return {*Secret::from_hex(std::string(64, 'a')), "run/0"}; }
+transport::Credentials credentials_here() {
+  return {*Secret::from_hex(std::string(64, 'a')), "run/0"};
+}
 
 std::future<Connected> join(c10d::Store& store, int rank, std::vector<bool> remote,
                             milliseconds timeout = std::chrono::seconds(20)) {
   return std::async(std::launch::async, [&store, rank, remote = std::move(remote), timeout] {
-    return transport::connect_ranks(store, rank, remote, "test", "127.0.0.1", of_run(), timeout);
+    return transport::connect_ranks(store, rank, remote, "test", "127.0.0.1", credentials_here(),
+                                    timeout);
   });
 }
 

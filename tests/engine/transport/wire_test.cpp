@@ -15,7 +15,7 @@ using namespace heddle;
 
 namespace {
 
-struct Ended {
+struct EndedPair {
   int exit_code = -1;
   QString out, err;
 };
@@ -31,7 +31,7 @@ class WireTest : public QObject {
  private:
   QTemporaryDir folder_;
 
-  Ended finish(QProcess& rank) {
+  EndedPair finish(QProcess& rank) {
     if (!rank.waitForFinished(60000)) rank.kill();
     rank.waitForFinished(-1);
     return {rank.exitStatus() == QProcess::NormalExit ? rank.exitCode() : -1,
@@ -58,11 +58,11 @@ class WireTest : public QObject {
     rank.start(QString(HEDDLE_BINARY_DIR) + "/transport_rank", arguments);
   }
 
-  std::array<Ended, 2> run(Relay& relay, bool first, bool second) {
+  std::array<EndedPair, 2> run(Relay& relay, bool first, bool second) {
     QProcess ranks[2];
     start(ranks[0], relay.first(), 0, first);
     start(ranks[1], relay.second(), 1, second);
-    const Ended last = finish(ranks[1]);
+    const EndedPair last = finish(ranks[1]);
     // Rank 0 of a run that cannot meet waits for its timeout.
     if (first != second) ranks[0].kill();
     return {finish(ranks[0]), last};
@@ -86,7 +86,7 @@ class WireTest : public QObject {
   void what_is_heard() {
     QFETCH(bool, encrypt);
     Relay relay;
-    for (const Ended& rank : run(relay, encrypt, encrypt)) {
+    for (const EndedPair& rank : run(relay, encrypt, encrypt)) {
       QVERIFY2(rank.exit_code == 0, qPrintable(rank.err));
       QCOMPARE(rank.out, "gathered over tcp");
     }
@@ -142,7 +142,7 @@ class WireTest : public QObject {
   void hosts_that_disagree_do_not_meet() {
     for (const bool second : {false, true}) {
       Relay relay;
-      const Ended refused = run(relay, !second, second)[1];
+      const EndedPair refused = run(relay, !second, second)[1];
       QCOMPARE(refused.exit_code, 1);
       QVERIFY2(refused.err.contains(
                    QString("transport.encrypt is %1 on rank 1 and %2 on rank 0; all hosts of a run "

@@ -13,7 +13,7 @@ using namespace heddle::gui;
 
 namespace {
 
-const QString kText = QStringLiteral(
+const QString kCommented = QStringLiteral(
     "[model]\n"
     "preset = \"llama3-debug\"  # small\n"
     "[data]\n"
@@ -35,7 +35,7 @@ class RecipeDocumentTest : public QObject {
  private Q_SLOTS:
   void values_are_written_preset_or_default() {
     RecipeDocument document;
-    document.load("small", kText, {});
+    document.load("small", kCommented, {});
     QCOMPARE(document.value("training.steps"), QString("10"));
     QCOMPARE(document.value("model.dim"), QString("256"));
     QCOMPARE(document.value("optimizer.lr"), QString("3e-4"));
@@ -47,10 +47,10 @@ class RecipeDocumentTest : public QObject {
 
   void a_key_is_edited_in_the_text() {
     RecipeDocument document;
-    document.load("small", kText, {});
+    document.load("small", kCommented, {});
     QSignalSpy changed(&document, &RecipeDocument::changed);
     document.setKey("training.steps", "20");
-    QCOMPARE(document.text(), QString(kText).replace("steps = 10", "steps = 20"));
+    QCOMPARE(document.text(), QString(kCommented).replace("steps = 10", "steps = 20"));
     QCOMPARE(changed.count(), 1);
     QVERIFY(document.isEdited());
     document.setKey("model.dim", "256");  // the preset's: nothing to write
@@ -61,7 +61,7 @@ class RecipeDocumentTest : public QObject {
 
   void edits_of_one_field_are_undone_together() {
     RecipeDocument document;
-    document.load("small", kText, {});
+    document.load("small", kCommented, {});
     for (const char* steps : {"1", "12", "123"}) document.setKey("training.steps", steps);
     document.setKey("optimizer.lr", "1e-3");
     document.setKey("training.steps", "5");
@@ -74,7 +74,7 @@ class RecipeDocumentTest : public QObject {
     QCOMPARE(document.value("training.steps"), QString("123"));
     document.history()->undo();
     document.history()->undo();
-    QCOMPARE(document.text(), kText);
+    QCOMPARE(document.text(), kCommented);
     QVERIFY(!document.isEdited());
     document.history()->redo();
     QCOMPARE(document.value("training.steps"), QString("123"));
@@ -82,7 +82,7 @@ class RecipeDocumentTest : public QObject {
 
   void history_and_changes_tell_values() {
     RecipeDocument document;
-    document.load("small", kText, {});
+    document.load("small", kCommented, {});
     QVERIFY(document.unsavedChanges().isEmpty());
     for (const char* steps : {"2", "25"}) document.setKey("training.steps", steps);
     QCOMPARE(document.history()->undoText(), QString("steps 10 → 25"));
@@ -98,10 +98,10 @@ class RecipeDocumentTest : public QObject {
     QCOMPARE(document.history()->undoText(), QString("typing in line 8"));
     for (int i = 0; i < 3; ++i) document.history()->undo();
     QVERIFY(document.unsavedChanges().isEmpty());
-    document.setText(kText + "# only words");
+    document.setText(kCommented + "# only words");
     QVERIFY(document.isEdited() && document.unsavedChanges().isEmpty());
     document.setText(
-        kText +
+        kCommented +
         "[wrapping]\nbuckets = [[\"tok_embeddings\", \"layers.0\"], [\"norm\"], "
         "[\"output\"]]\n[[override]]\nmodules = [\"layers.0\"]\nrecompute = \"full\"\n");
     QCOMPARE(document.unsavedChanges(),
@@ -110,8 +110,8 @@ class RecipeDocumentTest : public QObject {
 
   void typing_merges_by_line_and_shares_the_history() {
     RecipeDocument document;
-    document.load("small", kText, {});
-    QString text = kText;
+    document.load("small", kCommented, {});
+    QString text = kCommented;
     for (const QChar c : QStringLiteral("seed")) document.setText(text += c);
     QCOMPARE(document.history()->count(), 1);
     QVERIFY(!document.isReadable());
@@ -125,13 +125,13 @@ class RecipeDocumentTest : public QObject {
     document.setText(QString(document.text()).replace("corpus.txt", "other.txt"));
     QCOMPARE(document.history()->count(), 4);
     for (int i = 0; i < 4; ++i) document.history()->undo();
-    QCOMPARE(document.text(), kText);
+    QCOMPARE(document.text(), kCommented);
   }
 
   void a_broken_text_keeps_the_last_values() {
     RecipeDocument document;
-    document.load("small", kText, {});
-    document.setText(kText + "[oops");
+    document.load("small", kCommented, {});
+    document.setText(kCommented + "[oops");
     QVERIFY(!document.isReadable());
     QCOMPARE(document.faults().size(), size_t{1});
     QCOMPARE(document.faults()[0].line, 8);
@@ -139,12 +139,12 @@ class RecipeDocumentTest : public QObject {
     QSignalSpy refused(&document, &RecipeDocument::refused);
     document.setKey("training.steps", "20");
     QCOMPARE(refused.count(), 1);
-    QCOMPARE(document.text(), kText + "[oops");
+    QCOMPARE(document.text(), kCommented + "[oops");
   }
 
   void faults_and_what_train_cannot_do() {
     RecipeDocument document;
-    document.load("small", kText, {});
+    document.load("small", kCommented, {});
     document.setKey("parallelism.tp", "3");
     QCOMPARE(document.faults().size(), size_t{1});
     QCOMPARE(QString::fromStdString(document.faults()[0].key), QString("parallelism.tp"));
@@ -161,7 +161,7 @@ class RecipeDocumentTest : public QObject {
   void a_checkpoint_names_the_model() {
     RecipeDocument document;
     document.load("tiny",
-                  QString(kText)
+                  QString(kCommented)
                       .replace("preset = \"llama3-debug\"  # small", "checkpoint = \"llama-tiny\"")
                       .replace("[training]", "seq_len = 32\n[training]"),
                   HEDDLE_SOURCE_DIR "/tests/fixtures/reference/tiny.toml");
@@ -185,7 +185,7 @@ class RecipeDocumentTest : public QObject {
     QTemporaryDir folder;
     const QString path = folder.filePath("a.toml");
     RecipeDocument document;
-    document.load("a", kText, path);
+    document.load("a", kCommented, path);
     document.setKey("training.steps", "11");
     QVERIFY(document.save().has_value());
     QVERIFY(!document.isEdited());
@@ -195,7 +195,7 @@ class RecipeDocumentTest : public QObject {
     QCOMPARE(again.text(), document.text());
     QCOMPARE(again.name(), QString("a"));
     QVERIFY(!again.open(folder.filePath("none.toml")).has_value());
-    document.load("a", kText, folder.filePath("no/folder/a.toml"));
+    document.load("a", kCommented, folder.filePath("no/folder/a.toml"));
     QVERIFY(!document.save().has_value());
   }
 
@@ -203,7 +203,7 @@ class RecipeDocumentTest : public QObject {
     QTemporaryDir folder;
     QDir(folder.path()).mkdir("other");
     RecipeDocument document;
-    document.load("a", kText, folder.filePath("a.toml"));
+    document.load("a", kCommented, folder.filePath("a.toml"));
     QVERIFY(document.saveAs(folder.filePath("other/b.toml")).has_value());
     QCOMPARE(document.value("data.text"), "[\"" + folder.filePath("corpus.txt") + "\"]");
     QCOMPARE(document.value("data.tokenizer"), "\"" + folder.filePath("tokenizer.json") + "\"");
@@ -218,7 +218,7 @@ class RecipeDocumentTest : public QObject {
     {
       RecipeDocument document;
       QVERIFY(!document.keepUnsavedIn(kept));
-      document.load("small", kText, "/somewhere/small.toml");
+      document.load("small", kCommented, "/somewhere/small.toml");
       document.setKey("training.steps", "99");
       QTRY_VERIFY(QFile::exists(kept));  // written while the program runs, not when it ends
       RecipeDocument crashed;

@@ -13,7 +13,7 @@ using namespace heddle::gui;
 
 namespace {
 
-const QString kText = QStringLiteral(
+const QString kSearched = QStringLiteral(
     "[model]\npreset = \"llama3-8b\"\n"
     "[data]\ntext = [\"corpus.txt\"]\ntokenizer = \"tokenizer.json\"\nseq_len = 8192\n"
     "[training]\nlocal_batch = 2\n"
@@ -33,7 +33,7 @@ class SearchDialogTest : public QObject {
   void initTestCase() { Theme::install(Theme::Mode::dark); }
 
   void init() {
-    document_ = documentOf(kText);
+    document_ = documentOf(kSearched);
     dialog_ = std::make_unique<SearchDialog>(*document_, kEngine, client_, nullptr);
     dialog_->resize(1000, 760);
     dialog_->show();
@@ -61,12 +61,12 @@ class SearchDialogTest : public QObject {
              qPrintable(text("foundRank")));
     QVERIFY2(text("whyNotMine").startsWith("This recipe: "), qPrintable(text("whyNotMine")));
     QTest::mouseClick(chart, Qt::LeftButton, {}, best);
-    QVERIFY(document_->text() != kText);
+    QVERIFY(document_->text() != kSearched);
     QVERIFY(document_->faults().empty());
     QCOMPARE(document_->history()->count(), 1);
     QVERIFY(!dialog_->isVisible());
     document_->history()->undo();
-    QCOMPARE(document_->text(), kText);
+    QCOMPARE(document_->text(), kSearched);
   }
 
   void what_is_pinned_stays() {
@@ -104,7 +104,7 @@ class SearchDialogTest : public QObject {
     QVERIFY(document_->faults().empty());
     QCOMPARE(document_->history()->count(), 1);
     document_->history()->undo();
-    QCOMPARE(document_->text(), kText);
+    QCOMPARE(document_->text(), kSearched);
   }
 
   void the_focus_is_on_what_is_chosen() {
@@ -142,7 +142,7 @@ class SearchDialogTest : public QObject {
     QTest::mouseClick(go, Qt::LeftButton);
     QTRY_COMPARE_WITH_TIMEOUT(go->text(), QString("Search"), 60000);
     QVERIFY2(text("state").contains("cancelled"), qPrintable(text("state")));
-    QCOMPARE(document_->text(), kText);
+    QCOMPARE(document_->text(), kSearched);
   }
 
   void a_limit_that_is_no_size_is_told() {

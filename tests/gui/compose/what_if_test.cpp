@@ -20,7 +20,7 @@ using namespace heddle::gui;
 
 namespace {
 
-const QString kText = QStringLiteral(
+const QString kAsked = QStringLiteral(
     "[model]\npreset = \"llama3-debug\"\nn_layers = 4\nvocab_size = 512\n"
     "[data]\ntext = [\"corpus.txt\"]\ntokenizer = \"tokenizer.json\"\n"
     "[parallelism]\ndp_shard = 8\n"
@@ -37,7 +37,7 @@ class WhatIfTest : public QObject {
 
   void init() {
     document_ = std::make_unique<RecipeDocument>();
-    document_->load("mine", kText, {});
+    document_->load("mine", kAsked, {});
     planner_ = std::make_unique<PlanClient>(QStringLiteral(HEDDLE_BINARY_DIR "/heddle-engine"));
     prediction_ = std::make_unique<RecipePrediction>(*document_, *planner_);
     view_ = std::make_unique<ComposeView>(*document_, *prediction_);
@@ -71,7 +71,7 @@ class WhatIfTest : public QObject {
     QTest::mouseClick(popup->findChild<QPushButton*>("take"), Qt::LeftButton);
     QVERIFY2(document_->text().contains("local_batch = 4"), qPrintable(document_->text()));
     document_->history()->undo();
-    QCOMPARE(document_->text(), kText);
+    QCOMPARE(document_->text(), kAsked);
   }
 
   void alt_and_enter_do_so_too() {
@@ -117,7 +117,7 @@ class WhatIfTest : public QObject {
     settle();
     QVERIFY2(wordsIn(popup).filter("−").size() >= 1, qPrintable(wordsIn(popup).join(" | ")));
     QTest::mouseClick(popup->findChild<QPushButton*>("take"), Qt::LeftButton);
-    QCOMPARE(document_->text(), kText);
+    QCOMPARE(document_->text(), kAsked);
     document_->history()->undo();
     QCOMPARE(document_->text(), with);
   }
@@ -200,7 +200,7 @@ class WhatIfTest : public QObject {
     QCOMPARE(popup->findChildren<QLabel*>("formula").size(), 3);
     popup->close();
     // Nobody has published a run of a model as small as this.
-    document_->load("mine", kText, {});
+    document_->load("mine", kAsked, {});
     settle();
     QVERIFY(prediction_->shown()->document.published.empty());
     QVERIFY(!words->isVisible());
@@ -220,7 +220,7 @@ class WhatIfTest : public QObject {
     QVERIFY(prediction_->shown()->document.step_seconds > ours);
     QCOMPARE(document_->text(), recipe);
     // The recipe that it is compared with is planned for the same one.
-    QCOMPARE(prediction_->questionOf(kText).executor, QString("eager"));
+    QCOMPARE(prediction_->questionOf(kAsked).executor, QString("eager"));
     prediction_->setExecutor("another");
     QCOMPARE(prediction_->executor(), QString("eager"));
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QDir>
+#include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QProcess>
@@ -15,6 +16,12 @@ struct EngineResult {
   /// train's last line.
   QJsonObject results() const {
     return QJsonDocument::fromJson(out.trimmed().split('\n').last()).object();
+  }
+  /// Each step's loss.
+  QList<double> losses() const {
+    QList<double> all;
+    for (const QJsonValue loss : results()["losses"].toArray()) all << loss.toDouble();
+    return all;
   }
 };
 
