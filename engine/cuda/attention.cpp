@@ -209,7 +209,7 @@ struct Pieces {
   }
 };
 
-// Of sequences that are not cut.
+// For sequences that are not cut.
 Documents documents_of(const Tensor& q, const Tensor& k, const Optional& first,
                        const Optional& sight) {
   const kernels::SightNumbers numbers({q.size(0), q.size(1), k.size(1), 0});

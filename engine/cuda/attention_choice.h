@@ -12,7 +12,7 @@ namespace heddle::cuda {
 
 enum class AttentionKernel : uint8_t { cudnn, flash, flash_documents, pieces, composite };
 
-/// What a kernel asks of a call.
+/// The properties of a call that a kernel depends on.
 struct AttentionCall {
   c10::ScalarType type;
   int64_t queries, keys, head_dim;

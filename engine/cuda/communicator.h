@@ -28,7 +28,7 @@ class Communicator {
   /// graphs that hold it. Any thread.
   void abort();
 
-  /// What NCCL has found wrong by itself, in words; empty: nothing. Any thread.
+  /// The error that NCCL has found by itself, in words; empty: none. Any thread.
   std::string fault() const;
 
  private:

@@ -1,4 +1,4 @@
-// What executors ask of a GPU: times by events, the step as a CUDA graph.
+// A GPU as executors use it: times by events, the step as a CUDA graph.
 #pragma once
 
 #include <memory>

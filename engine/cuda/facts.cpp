@@ -1,4 +1,4 @@
-// What the plug-in says of itself and of the host's GPUs.
+// The plug-in's report on itself and the host's GPUs.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>

@@ -27,9 +27,9 @@ using transport::Descriptor;
 using transport::Kind;
 using transport::Reduction;
 
-/// What a call of NCCL's that records a collective may take once another rank has given up.
+/// The time that recording a collective may take once another rank has given up.
 constexpr std::chrono::milliseconds kRecordingCall(5000);
-/// What the ranks' own threads may take to come out of the device once all groups are aborted.
+/// The time for the ranks' own threads to leave the device once all groups are aborted.
 constexpr std::chrono::seconds kLastResort(8);
 
 thread_local Times next_times;
@@ -79,7 +79,7 @@ ncclRedOp_t nccl_reduction(Reduction reduction) {
   return reduction == Reduction::max ? ncclMax : ncclSum;
 }
 
-// What can be summed.
+// The types that can be summed.
 ncclDataType_t nccl_type(at::ScalarType type) {
   switch (type) {
     case at::kFloat:
@@ -138,8 +138,8 @@ std::vector<size_t> parts_of(const at::Tensor& tensor, const std::vector<int64_t
   return bytes;
 }
 
-// Of a watchdog's thread. The rank's own thread says what has happened, unless it does not come out
-// of a call of CUDA's.
+// Runs on a watchdog's thread. The rank's own thread says what has happened, unless it does not
+// come out of a call of CUDA's.
 void fail_all(const std::string& error) {
   {
     const std::lock_guard lock(groups().mutex);
@@ -220,7 +220,7 @@ void NcclBackend::check() {
   TORCH_CHECK_WITH(DistBackendError, groups().error.empty(), groups().error);
 }
 
-// Of the watchdog's thread.
+// Runs on the watchdog's thread.
 std::string NcclBackend::fault() {
   if (const std::string found = communicator_.fault(); !found.empty())
     return fmt::format("NCCL reports on rank {} in group {}: {}", run_rank_, name_, found);

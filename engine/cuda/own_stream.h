@@ -1,5 +1,5 @@
 // A communication stream that no other group has. LibTorch's pool has 32: with more groups than
-// that, a collective would wait behind that of another group, which may wait for this one on
+// that, a collective would wait behind another group's, which may wait for this one on
 // another rank.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace heddle::cuda {
 
 class OwnStream {
  public:
-  /// Of the current GPU, before others of it where there is a choice. Throws c10::Error.
+  /// A stream of the current GPU, ahead of its others where there is a choice. Throws c10::Error.
   OwnStream() : stream_(c10::cuda::getStreamFromExternal(make(), c10::cuda::current_device())) {}
   ~OwnStream() { C10_CUDA_CHECK_WARN(cudaStreamDestroy(stream_)); }
   OwnStream(const OwnStream&) = delete;

@@ -19,7 +19,7 @@
 namespace heddle::cuda {
 namespace {
 
-// What allocate_block has given out: bytes by address.
+// The blocks that allocate_block has given out: bytes by address.
 struct Blocks {
   std::mutex mutex;
   std::map<void*, int64_t> all;
@@ -49,7 +49,7 @@ class PlacingAllocator final : public ForwardingAllocator {
     runtime::placed_elsewhere(data.get(), bytes, c10::kCUDA);
     return data;
   }
-  // What is given back by address alone never lies in an arena: raw_alloc is not placed.
+  // Memory given back by address alone is never in an arena: raw_alloc is not placed.
 };
 
 }  // namespace

@@ -27,8 +27,8 @@ struct DevicePeak {
 };
 DevicePeak peak_of_device();
 
-/// What this process holds of GPUs' memory: Heddle's own blocks (allocate_block), LibTorch's, and
-/// those that LibTorch keeps for recorded steps.
+/// The GPU memory of this process: Heddle's own blocks (allocate_block), LibTorch's, and the blocks
+/// that LibTorch keeps for recorded steps.
 std::vector<runtime::DeviceBlock> blocks_of_device();
 
 }  // namespace heddle::cuda

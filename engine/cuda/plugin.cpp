@@ -26,7 +26,7 @@ cuda::UsedDevice heddle_cuda_use_device(int local_rank, bool shared) {
   c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromPool());
   at::globalContext().lazyInitDevice(c10::kCUDA);
   cuda::install_placing_allocator();
-  // Of this thread and stream: made in the middle of a step they could be taken for a result.
+  // For this thread and stream: made in the middle of a step they could be taken for a result.
   at::cuda::getCurrentCUDABlasHandle();
   at::cuda::getCUDABlasLtWorkspace();
   return {count, index};

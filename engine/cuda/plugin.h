@@ -1,6 +1,6 @@
-// What the engine asks of libheddle_cuda.so, looked up by name after dlopen. Loading it registers
-// the CUDA kernels of Heddle's operators. Only the engine calls these, built by the same compiler:
-// C linkage is for the names alone.
+// The functions of libheddle_cuda.so, which the engine looks up by name after dlopen. Loading
+// it registers the CUDA kernels of Heddle's operators. Only the engine calls these, built by the
+// same compiler: C linkage is for the names alone.
 #pragma once
 
 #include <ATen/core/Tensor.h>

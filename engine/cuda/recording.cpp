@@ -56,7 +56,7 @@ Recording::Recording(const std::function<void()>& work) : device_(c10::cuda::cur
   if (ended == cudaSuccess && !failed) ended = cudaGraphInstantiate(&graph_, graph, kFlags);
   if (graph) C10_CUDA_CHECK_WARN(cudaGraphDestroy(graph));
   if (ended == cudaSuccess && !failed) return;
-  (void)cudaGetLastError();  // it is told here; later checks must not find it
+  (void)cudaGetLastError();  // reported here; later checks must not find it
   caching::releasePool(device_, pool());
   if (failed) std::rethrow_exception(failed);
   C10_CUDA_CHECK(ended);

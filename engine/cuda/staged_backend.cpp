@@ -140,7 +140,7 @@ StagedBackend::Work StagedBackend::submit(c10d::OpType type, const Tensors& from
     copy(to, results);
     if (times.end) times.end->record(stream_.get());
     marks->done.record(stream_.get());
-    // What it has staged in is let go.
+    // Lets go of the tensors that it has staged in.
     stream_.get().synchronize();
   });
   return c10::make_intrusive<StagedWork>(getRank(), type, std::move(marks), std::move(result));

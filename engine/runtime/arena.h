@@ -21,7 +21,7 @@ class Arena {
   Arena& operator=(Arena&& other) noexcept;
   ~Arena();
 
-  /// Whether an address lies in an arena of this process. Any thread.
+  /// Whether an address is in an arena of this process. Any thread.
   static bool holds(const void* address);
 
   std::byte* at(int64_t offset) const { return base_ + offset; }

@@ -173,7 +173,7 @@ using graph::Node;
 using graph::Role;
 using graph::Workplace;
 
-// What is received from other hosts before it is summed.
+// Values from other hosts before they are summed.
 int64_t scatter_scratch(const Graph& graph, const Node& node, const Workplace& place) {
   int64_t share = 0;
   for (graph::ValueId shard : node.outputs) share += graph.values[shard].bytes();

@@ -36,7 +36,7 @@ Tensors activation_sum(const Tensors& values, const std::string& group);
 /// Rank r's i-th part of `ranks` equal ones along dim 0 goes to rank i, as its r-th part.
 at::Tensor activation_all_to_all(const at::Tensor& value, const std::string& group);
 
-/// The value of the rank before this one, of rank 0 that of the last.
+/// The value of the rank before this one; rank 0 has the last one's.
 at::Tensor activation_shift(const at::Tensor& value, const std::string& group);
 
 /// The results of one collective, ready to be read. Every collective's results pass through this

@@ -15,7 +15,7 @@
 
 namespace heddle::runtime {
 
-/// "cpu": the CPU. "cuda": loads libheddle_cuda.so of the same build, which lies beside the engine,
+/// "cpu": the CPU. "cuda": loads libheddle_cuda.so of the same build, which is next to the engine,
 /// and makes this rank's GPU current, where `shared` any that there is; an error says what is
 /// missing. Call once a process, before any tensor and any thread that computes: on a CPU subnormal
 /// numbers count as zero from here on. `deterministic`: see deterministic.h.
@@ -35,10 +35,10 @@ c10::intrusive_ptr<c10d::Backend> make_group(c10::Device device,
                                              c10::intrusive_ptr<c10d::Store> store, int rank,
                                              int size, transport::GroupOptions options);
 
-/// What executors ask of it. Throws c10::Error.
+/// The device as executors use it. Throws c10::Error.
 std::unique_ptr<DeviceRun> make_device_run(c10::Device device);
 
-/// Of a GPU's memory, how much nobody has; 0: not known, a CPU. Throws c10::Error.
+/// Free bytes of a GPU's memory; 0: not known, a CPU. Throws c10::Error.
 int64_t free_bytes(c10::Device device);
 
 /// Bytes of zeros of the host's memory, from which and to which the device copies fastest. Throws

@@ -1,4 +1,4 @@
-// What a GPU says of itself, to whoever measures it.
+// The properties that a GPU reports, for measuring it.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -12,7 +12,7 @@ struct DeviceProperties {
   bool eight_bits = false;  // products of 8 bits have units of their own
 };
 
-/// Of a GPU that is in use by this process (open_device). Throws c10::Error.
+/// The properties of a GPU that this process uses (open_device). Throws c10::Error.
 DeviceProperties device_properties(c10::Device gpu);
 
 }  // namespace heddle::runtime

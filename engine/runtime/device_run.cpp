@@ -25,7 +25,7 @@ class CpuRun final : public DeviceRun {
   void waited(size_t instruction, const c10d::Work& work) override {
     const auto* timed = dynamic_cast<const transport::TimedWork*>(&work);
     if (!timed) return;
-    // What the step before had started may have begun, and ended, before this one.
+    // Work of the step before may have begun, and ended, before this one.
     const auto at = [&](Clock::time_point time) { return std::max<int64_t>(0, at_us(time)); };
     intervals_[instruction] = {at(timed->began()), at(timed->ended())};
     if (waiting_[instruction]) waiting_[instruction]->end_us = at(timed->began());

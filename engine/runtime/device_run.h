@@ -1,5 +1,5 @@
-// What running a step asks of its device besides operators: when its work happened, and the whole
-// step as one launch. engine/cuda has the GPU's.
+// A step's device beyond operators: when its work happened, and the whole step as one launch.
+// engine/cuda has the GPU's.
 //
 // Thread contract: the executor's thread.
 #pragma once
@@ -44,7 +44,7 @@ class DeviceRun {
   /// Around the call of an operator.
   virtual void before(size_t instruction) = 0;
   virtual void after(size_t instruction) = 0;
-  /// The next collective is that of this instruction; it is going to be, and has been, waited for.
+  /// The next collective is this instruction's; it is going to be, and has been, waited for.
   virtual void starting(size_t instruction) = 0;
   virtual void waits(size_t) {}
   virtual void waited(size_t instruction, const c10d::Work& work) = 0;
@@ -93,7 +93,7 @@ class DeviceRun {
   virtual std::string name() const { return {}; }
 };
 
-/// Of a CPU, where work is done when its call returns.
+/// For a CPU, where work is done when its call returns.
 std::unique_ptr<DeviceRun> make_cpu_run();
 
 }  // namespace heddle::runtime

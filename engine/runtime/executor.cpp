@@ -28,7 +28,7 @@ bool changes_state(const Node& node) {
   return writes && node.phase == graph::Phase::optimizer;
 }
 
-// The same but for sums, which begin anew in each step.
+// The same but for sums, which start at zero in each step.
 bool updates(const Node& node) { return changes_state(node) && node.op->sum == graph::Sum::none; }
 
 // LibTorch does not look at numbers of 8 bits.
@@ -142,7 +142,7 @@ void Executor::wait_for(const Launched& step) {
   if (step.timeline) add_spans(*step.timeline);
 }
 
-// What the step before would have put under way for this one.
+// Starts the work that the step before would have put under way for this one.
 void Executor::begin_anew(bool timed) {
   const auto counted = std::pair(collectives_, collective_bytes_);
   for (size_t i = 0; i < program_.instructions.size(); ++i)
@@ -254,7 +254,7 @@ std::string Executor::first_non_finite(const std::vector<NamedTensors>& micro_ba
   return non_finite_.value_or("");
 }
 
-// What comes from other ranks ends the search: this rank is not where it began.
+// A value from another rank ends the search: it did not begin on this rank.
 void Executor::look_for_non_finite(const Instruction& instruction) {
   if (non_finite_) return;
   const Node& node = program_.graph.nodes[instruction.node];
@@ -325,7 +325,7 @@ void Executor::start(const Start& start, const Node& node, size_t index) {
   for (const at::Tensor& tail : start.tails) tail.zero_();
   c10d::Backend& group = process_group(start.group);
   Tensors from = start.from, to = start.to;
-  // The same on all ranks of the group: those of different stages call it differently.
+  // The same on all ranks of the group: ranks of different stages call it differently.
   const bool transfers = graph::is_send(node) || graph::is_receive(node);
   const bool ends = start.group == recipe::kEndsGroup;
   const std::string what = transfers ? "transfer" : node.op.text();

@@ -27,7 +27,7 @@ class Executor {
   Executor(Executor&&) = default;
   /// Waits for what is under way.
   ~Executor();
-  /// Registers memory of its transports' device, which outlives this, and that of its arena.
+  /// Registers memory of its transports' device, which outlives this, and its arena's memory.
   Result<> register_memory(const Arena& states);
 
   /// One step. `micro_batches` holds the inputs of each forward and backward, `step_inputs` those
@@ -62,14 +62,14 @@ class Executor {
   std::string first_non_finite(const std::vector<NamedTensors>& micro_batches,
                                const NamedTensors& step_inputs);
 
-  /// Called in each step before the optimizer changes a state: until then all are those of the step
+  /// Called in each step before the optimizer changes a state: until then all are as after the step
   /// before. Not in a step that is replayed from a recording.
   void set_before_update(std::function<void()> before) { before_update_ = std::move(before); }
 
   const Program& program() const { return program_; }
   const DeviceRun& device() const { return *device_; }
 
-  /// What the log should say of how steps are run; each is told once.
+  /// Notes for the log on how steps are run; each appears once.
   std::vector<std::string> take_warnings() { return std::exchange(warnings_, {}); }
 
   /// Bytes that operators of the last step allocated beyond the plan, and bytes of results that
@@ -81,7 +81,7 @@ class Executor {
   int64_t collective_bytes() const { return collective_bytes_; }
 
  private:
-  // Of a step that has been put in line; `side` is also the mark after it.
+  // A step that has been put in line; `side` is also the mark after it.
   struct Launched {
     size_t side = 0;
     Timeline* timeline = nullptr;

@@ -1,5 +1,5 @@
-// What a step reads and the numbers that it leaves, in memory of the host: from there and to there
-// a GPU copies in its turn, while the host does something else.
+// The inputs of a step and the numbers that it leaves, in memory of the host: a GPU copies from
+// and to there in its turn, while the host does something else.
 //
 // Thread contract: the executor's thread.
 #pragma once
@@ -12,8 +12,8 @@ namespace heddle::runtime {
 at::Tensor part_of(const at::Tensor& bytes, int64_t at, at::IntArrayRef sizes,
                    c10::ScalarType type);
 
-/// Of one step at a time; the next one needs another while this one is under way. On a CPU inputs
-/// are the program's own.
+/// Serves one step at a time; the next one needs another while this one is under way. On a CPU
+/// inputs are the program's own.
 class HostSide {
  public:
   /// Throws c10::Error where a GPU's host has no memory left for it.

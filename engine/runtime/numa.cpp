@@ -47,7 +47,7 @@ std::optional<cpu_set_t> cores_of(const std::string& list) {
   return cores;
 }
 
-/// Of every thread that there is. The first error number; 0: none.
+/// Binds every thread that there is. The first error number; 0: none.
 int bind_threads(const cpu_set_t& cores) {
   std::error_code error;
   for (const auto& thread : fs::directory_iterator("/proc/self/task", error)) {

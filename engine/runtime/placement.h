@@ -19,14 +19,14 @@ struct Placement {
   std::vector<Slot> results;  // in the order of the operator's results
   Slot scratch{nullptr, 0};   // for what it allocates besides
   size_t alignment = 64;      // of each part of that
-  /// What lies elsewhere is not placed: a number that an operator on a GPU makes on the host.
+  /// Memory of other devices is not placed: a number that an operator on a GPU makes on the host.
   c10::DeviceType device = c10::kCPU;
   /// Which allocation becomes which result (-1: none), where that is known; otherwise an allocation
   /// of a result's exact size is taken to be it, in order.
   std::vector<int16_t> order;
 };
 
-/// What an operator allocated.
+/// The allocations of an operator.
 struct Allocation {
   void* address;
   size_t bytes;
@@ -42,9 +42,9 @@ class Placing {
   const std::vector<Allocation>& allocations() const;
 };
 
-/// What an operator allocates besides its results while one of these lives is free for it again
-/// when that ends, and its tensors with it; they nest. What the device does with the memory it does
-/// in order.
+/// While one of these lives, its operator's allocations other than results are scratch: they are
+/// free again when it ends, and its tensors with it. These nest. The device uses the memory in
+/// order.
 class ReusedScratch {
  public:
   ReusedScratch();

@@ -67,8 +67,8 @@ bool on_one_host(const launch::RankContext& context) {
   return context.launch.local_ranks == context.launch.world_size;
 }
 
-// What ranks that meet over TCP prove themselves by. Those of one host need it only where they
-// cannot read each other's memory; the launcher has made it for them as well.
+// The credentials of ranks that meet over TCP. Ranks of one host need them only where they
+// cannot read each other's memory; the launcher has made them there as well.
 Result<std::optional<transport::Credentials>> credentials_of(const launch::RankContext& context,
                                                              bool encrypt) {
   const std::string file = launch::secret_file(context.run_dir);

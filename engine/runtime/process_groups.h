@@ -39,7 +39,7 @@ std::string transport_name(const std::string& group);
 /// Ranks of other hosts, whose parts of a sum are received before they are summed: the most that a
 /// rank of the group has.
 int64_t remote_ranks(const std::string& group);
-/// What the log should say of it: a warning, or empty.
+/// A warning for the log, or empty.
 std::string transport_warning();
 
 /// Leaves the groups. Ranks that end well call this, so that none sees a broken connection.

@@ -93,7 +93,7 @@ class Lowering {
     }
   }
 
-  // What a next_step node makes is read by nodes before it.
+  // Nodes before a next_step node read its result.
   void place_gathered() {
     for (const Node& node : program_.graph.nodes) {
       if (!graph::is_wait(node)) continue;

@@ -50,7 +50,7 @@ struct Instruction {
   int32_t node;  // in the graph
 };
 
-/// Everything of a step, with the memory that it lies in.
+/// Everything of a step, with its memory.
 struct Program {
   graph::Graph graph;
   passes::MemoryPlan memory;

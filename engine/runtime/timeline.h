@@ -20,7 +20,7 @@ class Timeline {
   std::vector<telemetry::Span> spans_;
 };
 
-/// What the compute stream does nothing for, seconds.
+/// Seconds for which the compute stream is idle.
 struct Unhidden {
   double exposed = 0;  // communication runs, or ranks of the same stage have yet to come to it
   double bubble = 0;   // another pipeline stage has

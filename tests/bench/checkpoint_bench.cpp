@@ -85,7 +85,7 @@ double dd(const std::string& arguments) {
   return seconds_since(begin);
 }
 
-/// What was written is to be read from the disk.
+/// Makes later reads come from the disk.
 void forget_pages(const std::string& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     const int file = ::open(entry.path().c_str(), O_RDONLY);

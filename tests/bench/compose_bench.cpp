@@ -26,7 +26,7 @@ class Watched : public QApplication {
   using QApplication::QApplication;
 
   bool notify(QObject* receiver, QEvent* event) override {
-    // Those within another belong to it.
+    // Spans within another belong to it.
     if (depth_++ > 0) {
       const bool done = QApplication::notify(receiver, event);
       --depth_;

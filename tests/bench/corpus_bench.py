@@ -124,7 +124,7 @@ def make_texts(a):
 
     with open(f"{ROOT}/resources/data/tinyshakespeare.txt") as file:
         lines = file.readlines()
-    # No token lies across two of them.
+    # No token spans two of them.
     parts, part = [], ""
     for line in lines:
         if len(part) > 5000 and not line[0].isspace():

@@ -6,7 +6,7 @@
 Needs a Python with transformers. Trains small models on Shakespeare (a Llama; one with biases, other
 heads and YaRN; a Qwen 2; a Qwen 3), each with a sample of 50 tokens at temperature 0, exports each as fp32 in
 one file and in shards, and as bf16, and has AutoTokenizer and AutoModelForCausalLM continue the same
-prompt. The text must be the same in fp32; of bf16 the share of equal tokens is told. Minutes.
+prompt. The text must be the same in fp32; in bf16 it prints the share of equal tokens. Minutes.
 """
 import argparse, json, os, subprocess, sys, tempfile
 

@@ -47,7 +47,7 @@ double fastest(const std::function<void()>& run) {
   return best;
 }
 
-// What memcpy takes to read and write `bytes` in all.
+// The seconds of a memcpy that reads and writes `bytes` in all.
 double memcpy_ms(double bytes) {
   const auto half = static_cast<size_t>(bytes / 2);
   std::vector<char> from(half, 1), to(half, 2);
@@ -61,7 +61,7 @@ torch::jit::Stack call(const char* name, std::initializer_list<c10::IValue> argu
 }
 
 // The products of a linear layer, as the model and its backward call them; `sums`: the gradient of
-// x is added to that of another layer.
+// x is added to another layer's.
 void add_linear(std::vector<Operator>& all, const std::string& name, int64_t calls, int64_t in,
                 int64_t out, bool sums, const at::TensorOptions& type) {
   const Tensor x = at::randn({kTokens, in}, type), weight = at::randn({out, in}, type),

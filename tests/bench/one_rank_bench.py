@@ -49,7 +49,7 @@ print(json.dumps({"steps": steps, "kernels": kernels}))
 
 
 def heddle(a):
-    """Of each profiled step its seconds and those of the kernels in it."""
+    """Seconds of each profiled step and of the kernels in it."""
     folder = tempfile.mkdtemp(prefix="one-rank-bench-")
     with open(f"{folder}/recipe.toml", "w") as file:
         file.write(recipe(a.steps, profile_every=2).replace("ranks = 2", "ranks = 1"))

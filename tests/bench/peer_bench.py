@@ -8,7 +8,7 @@ The default shape of the peer (dim 512, 8 layers, vocabulary 4,096, 2 x 512 toke
 of this machine, or one on each side of a link of that rate (root); then Heddle's step on one host,
 whose communication is hidden, runs alternately too: compute alone. Heddle calibrates this machine first
 and chooses the wrapping, its default. Prints a line a run and then medians with their spread, CPU
-seconds and load, ratios, and the bounds that they are held against.
+seconds and load, ratios, and the bounds that they are compared with.
 """
 import argparse, ctypes, json, os, re, resource, shutil, statistics, subprocess, sys, tempfile
 
@@ -98,7 +98,7 @@ def peer(flags):
         out, cpu = run([a.torchrun, "--nproc-per-node", "2"] + script)
     else:
         def side(rank):
-            # Gloo takes the address that the host's name stands for: that of the link here.
+            # Gloo takes the address that the host's name resolves to: the link's, here.
             return (f"taskset -pc {rank} $$ > /dev/null; export OMP_NUM_THREADS=1 GLOO_SOCKET_IFNAME=$(ip -o addr | awk '/10.77/ {{print $2}}' | "
                     f"sed 's/@.*//'); {a.torchrun} --nnodes 2 --nproc-per-node 1 --node-rank {rank} "
                     f"--master-addr 10.77.0.1 --master-port 4713 {' '.join(script)}")
@@ -163,7 +163,7 @@ if "heddle" in runs:
     print(f"predicted peak {predicted / 1e6:.0f} MB, measured {median('heddle', 'peak_bytes') / 1e6:.0f} MB")
     if a.link:
         rate = float(re.match(r"[\d.]+", a.link)[0]) * (1e9 if "gbit" in a.link else 1e6) / 8
-        # Of each whole tensor the other rank's half crosses the link, in each direction at once.
+        # The other rank's half of each whole tensor crosses the link, in each direction at once.
         wire = median("heddle", "collective_bytes") / 2 / rate
         alone = median("heddle on one host", "step_seconds")
         print(f"wire time of the plan {wire:.3f} s, compute alone {alone:.3f} s")

@@ -41,7 +41,7 @@ class Judged:
         self.memory_off = self.memory / run.memory - 1 if run.memory else None
 
     def within(self):
-        """Whether what was measured lies in the plan's interval."""
+        """Whether the measured time is in the plan's interval."""
         interval = self.plan.get("interval")
         if not interval:
             return False

@@ -78,7 +78,7 @@ class Fit:
     def fit(self, turns=6, scale=0.1):
         x = [math.log(min(max(self.start[key], self.bounds(key)[0] * 1.01), self.bounds(key)[1] * 0.99)) for key in self.keys]
         begun, damping = list(x), 1e-2
-        # What rows say little about stays where it was: a factor of e counts as one row in 50 that is off by `scale`.
+        # Numbers that rows say little about stay where they were: a factor of e counts as one row in 50 that is off by `scale`.
         faith = 0.02 * scale * scale * len(self.runs)
 
         def cost(errors, x):  # soft L1

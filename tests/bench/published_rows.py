@@ -313,7 +313,7 @@ def read(path):
             try:
                 shape = (cells.count("dim"), cells.count("layers"))
             except Skip:
-                continue  # it is told below
+                continue  # reported below
             if cells.text("tied") in ("0", "1"):
                 known.setdefault(shape, cells.text("tied"))
     runs, skipped = [], []

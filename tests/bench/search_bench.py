@@ -4,7 +4,7 @@
   search_bench.py [--build build/release/bin] [--ranks 8] [--plans 10] [--steps 8] [--rounds 3] [--calibrate] [--json]
 
 `heddle-engine search --json` for 8 CPU ranks; up to ten layouts spread over its front are trained in turn, each
-once a round, so that a machine whose speed drifts is equally unfair to all. Each one's losses are held against one
+once a round, so that a machine whose speed drifts is equally unfair to all. Each one's losses are compared with one
 rank's (bound 1e-4), and the layout that is predicted best must be among the best two measured (the median of its
 steps' times over the rounds). Nothing else should run. Exits with 1 where a bound is missed.
 """

@@ -125,7 +125,7 @@ class Training:
         self.shell.wait()
 
     def measured(self):
-        """Of every counted step its seconds, and those of its attention, the mean of the ranks."""
+        """Seconds of every counted step and of its attention, the mean of the ranks."""
         for rank in range(1, len(self.hosts)):
             shutil.copy(f"{self.hosts[rank]}/rank-{rank}.0.hlog", self.hosts[0])
         ranks = seconds_by_step(a.build, self.hosts[0], ATTENTION)

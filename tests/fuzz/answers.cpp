@@ -1,4 +1,4 @@
-// What the small programs of a host print of files and folders.
+// The output of a host's small programs on files and folders.
 #include "remote/answers.h"
 
 #include "tests/fuzz/input.h"

@@ -40,7 +40,7 @@ std::vector<std::string> corpus_of(const std::string& target) {
   return corpus;
 }
 
-/// Inputs like those of a corpus: some bytes changed, taken out, doubled, or of another input.
+/// Inputs like the seeds of a corpus: some bytes changed, taken out, doubled, or of another input.
 class Mutator {
  public:
   explicit Mutator(std::vector<std::string> corpus) : corpus_(std::move(corpus)) {}

@@ -11,7 +11,7 @@ using namespace heddle;
 namespace {
 
 // Numbers of values are names, given in the order in which a text makes them: the same text with
-// those of their first appearance. What notes and strings say is nobody's name.
+// the names of their first appearance. Notes and strings name nothing.
 std::string by_appearance(const std::string& text) {
   std::map<std::string, size_t> names;
   std::string result;

@@ -1,4 +1,4 @@
-// What a target is given, in the forms that readers take.
+// A target's input, in the forms that readers take.
 #pragma once
 
 #include <sys/mman.h>

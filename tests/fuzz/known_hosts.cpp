@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto known = KnownHosts::read({path}, host);
     if (!known) continue;
     (void)known->types();
-    // The key of the seeds, and whatever stands here.
+    // The key of the seeds, and the key that the input has here.
     const std::string key =
         from_base64("AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f");
     (void)known->judge(key);

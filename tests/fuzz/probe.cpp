@@ -1,4 +1,4 @@
-// What a host's probe prints, and a report as the store keeps it.
+// The output of a host's probe, and a report as the store keeps it.
 #include "engine/probe/report.h"
 #include "tests/fuzz/input.h"
 

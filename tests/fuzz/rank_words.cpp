@@ -1,4 +1,4 @@
-// What a rank hears over TCP: the handshake on either side, then requests to the store and replies.
+// The bytes of a rank's peers: the handshake on either side, then the store's requests and replies.
 #include "engine/transport/handshake.h"
 #include "engine/transport/sealed.h"
 #include "engine/transport/store_values.h"
@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)answering->take(Handshake::calling(credentials, {"store", 1, 0, 0}, at)->hello());
   hear(std::move(answering), input);
 
-  // What comes in place of a record.
+  // Bytes in place of a record.
   if (size > record_bytes(0)) {
     Seal opens(Key{}, Seal::Side::opens);
     std::vector<uint8_t> text(size - record_bytes(0));

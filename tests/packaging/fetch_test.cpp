@@ -85,7 +85,7 @@ class FetchTest : public QObject {
     QCOMPARE(fetch(folder, "cuda", "PIP_FIND_LINKS=" + folder.path()), 0);
     QVERIFY(files_below(folder.filePath("libtorch")).contains("lib/libtorch_cuda.so"));
 
-    // What was made for CUDA serves the CPU; with no wheel left, only a look can succeed.
+    // The CUDA build serves the CPU; with no wheel left, only a look can succeed.
     QVERIFY(QFile::remove(folder.filePath(wheel::file_name)));
     QCOMPARE(fetch(folder, "cpu", "PIP_FIND_LINKS=" + folder.path()), 0);
     QCOMPARE(message_, QByteArray());

@@ -89,7 +89,7 @@ class RepositoryTest : public QObject {
                       .arg(number)
                       .arg(line.size())
                       .arg(longest_claim);
-      // `\\|` stands for the alternative in a command.
+      // `\\|` means the alternative in a command.
       if (QString(line).remove("\\|").count('|') != 4)
         faults << QString("docs/verification.md:%1: not three columns").arg(number);
     }
@@ -159,7 +159,7 @@ class RepositoryTest : public QObject {
 
   // nlohmann's dump() throws at bytes that are no UTF-8, and a terminal obeys what is printed raw.
   void text_from_outside_goes_one_way() {
-    // What prints words of Heddle's own, or data that a person has asked for as it is.
+    // Files that print words of Heddle's own, or data that a person has asked for as it is.
     const QStringList raw{"base/say.h",
                           "base/progress_line.h",          // a line that is written over
                           "engine/kernels/device.cuh",     // on a device, its own numbers

@@ -1,4 +1,4 @@
-// What torchao makes of some matrices (tests/fixtures/float8), as tensors.
+// The scaled matrices of torchao (tests/fixtures/float8), as tensors.
 #pragma once
 
 #include <ATen/core/Tensor.h>

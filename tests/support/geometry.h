@@ -1,4 +1,4 @@
-// What a person would see amiss in a window: texts cut, widgets over one another.
+// Faults that a person would see in a window: texts cut, widgets over one another.
 #pragma once
 
 #include <QAbstractScrollArea>

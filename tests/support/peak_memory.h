@@ -1,4 +1,4 @@
-// What something takes of memory at most.
+// The peak memory of some work.
 #pragma once
 
 #include <sys/wait.h>
@@ -10,11 +10,11 @@
 
 namespace heddle {
 
-/// What this process has had resident at most since it was made, beyond what it had then.
+/// The peak resident memory of this process since this was made, beyond the memory it had then.
 class PeakMemory {
  public:
   PeakMemory() : before_(kibibytes("VmRSS:")) {
-    std::ofstream("/proc/self/clear_refs") << "5";  // the peak begins anew
+    std::ofstream("/proc/self/clear_refs") << "5";  // resets the peak
   }
   double mebibytes() const { return (kibibytes("VmHWM:") - before_) / 1024; }
 

@@ -136,7 +136,7 @@ void Relay::pass(Way& way, bool tells) {
        before += size_t(got)) {
     {
       const std::lock_guard lock(mutex_);
-      // Whoever hears of a listener must find it.
+      // A rank that hears of a listener must find it.
       if (tells) follow_listeners();
       way.heard.append(part.data(), size_t(got));
     }

@@ -65,7 +65,7 @@ class Sshd {
   Result<> change_host_key();
   /// The node lets in whoever has this key, too.
   void let_in(const std::string& public_key_file);
-  /// From now on the node's packets vanish, and nobody is told. With own_network.
+  /// From now on the node's packets vanish without a sign. With own_network.
   Result<> cut_cable();
   Result<> mend_cable();
 

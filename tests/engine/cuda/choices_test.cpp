@@ -1,4 +1,4 @@
-// What the plug-in decides on the host, and what its kernels share with the host.
+// The plug-in's choices on the host, and the code that its kernels share with the host.
 #include <QTest>
 #include <vector>
 
@@ -70,7 +70,7 @@ class ChoicesTest : public QObject {
              kernel);
   }
 
-  // What the plug-in takes LibTorch's kernels to give; another shape is an error there.
+  // The shapes that the plug-in expects of LibTorch's kernels; another is an error there.
   void the_shape_of_a_logsumexp_is_told() {
     QVERIFY(cuda::is_logsumexp({2, 32, 512}, 2, 32, 512));     // flash attention
     QVERIFY(cuda::is_logsumexp({2, 32, 512, 1}, 2, 32, 512));  // cuDNN's
@@ -81,7 +81,7 @@ class ChoicesTest : public QObject {
     QVERIFY(!cuda::is_joined_logsumexp({2, 32, 512}, 32, 1024));
   }
 
-  // What find_documents asks of each token.
+  // The question that find_documents asks for each token.
   void documents_are_told_from_other_keys() {
     const auto of = [](const std::vector<int64_t>& first, const std::vector<int64_t>& last) {
       const kernels::cuda::SeenKeys keys{first.data(), last.data()};

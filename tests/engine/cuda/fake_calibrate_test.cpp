@@ -89,7 +89,7 @@ class FakeCalibrateTest : public QObject {
     QCOMPARE(told["gpus"].toInt(), 8);
     QCOMPARE(told["gpu"].toString(), QString("NVIDIA A100-SXM4-80GB"));
     QStringList alone{"product", "graph_launch", "launch"};
-    // What needs more than the GPU has is left out.
+    // Work that needs more than the GPU has is left out.
     if (mebibytes > 1024)
       alone << QString("attention attention_backward one_pass to_host from_host").split(' ');
     for (const QString& what : alone) QVERIFY2(!all_of(told, what).isEmpty(), qPrintable(what));

@@ -89,7 +89,7 @@ class FakeCheckTest : public QObject {
     QCOMPARE(gpus.left(), QStringList());
   }
 
-  // What has been said until then is kept, and the next part has its turn; once done, none has
+  // The output until then is kept, and the next part has its turn; once done, none has
   // another.
   void a_part_that_hangs_ends_at_its_limit() {
     const FakeGpus gpus({}, {"FAKE_CUDA_FAULTS=0 cudaGraphLaunch 1 hangs"});

@@ -1,4 +1,4 @@
-// What goes wrong on GPUs that are not there: each failure ends the run with its cause, and soon.
+// Failures on GPUs that are not there: each ends the run with its cause, and soon.
 #include <QElapsedTimer>
 #include <QRegularExpression>
 #include <QTest>
@@ -36,7 +36,7 @@ checkpoint = 2
     const auto row = [](const char* name, int ranks, const char* faults, const QString& cause) {
       QTest::newRow(name) << ranks << QString(faults) << cause;
     };
-    // What the watchdog finds.
+    // Found by the watchdog.
     const auto stuck = [](const char* collective, const char* seconds = "\\d") {
       return QString(collective) + ".* of group \\S+ has not ended after " + seconds +
              " s: .*last collectives: rank";

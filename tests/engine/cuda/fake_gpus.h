@@ -10,7 +10,7 @@
 
 #include "tests/support/engine_process.h"
 
-/// A model whose attention and products are those of a large one, of a few kilobytes; `rest` are
+/// A model with the attention and products of a large one, of a few kilobytes; `rest` are
 /// the recipe's other tables, with %1 for the folder of the text that comes with Heddle.
 inline QByteArray gpu_recipe(const char* rest) {
   return (QString(R"(
@@ -35,7 +35,7 @@ device = "cuda"
 
 inline QString fake_cuda_folder() { return QString(HEDDLE_BINARY_DIR) + "/fake_cuda"; }
 
-/// What a program loads before all else, where these files lie in `folder`.
+/// The libraries that a program loads before all else, from `folder`.
 inline QStringList fake_libraries(const QString& folder) {
   QStringList files;
   for (const char* library :
@@ -86,7 +86,7 @@ class FakeGpus {
     return run_engine(arguments, {}, environment_);
   }
 
-  /// What a rank's runtime has noted, line by line.
+  /// The notes of a rank's runtime, line by line.
   QStringList notes(int rank) const {
     QFile file(path(QString("notes/rank-%1.log").arg(rank)));
     if (!file.open(QFile::ReadOnly)) return {};

@@ -36,7 +36,7 @@ class FakeRemoteTest : public QObject {
     const auto run = workbench::launch(workbench->writer(), request);
     if (!run) QFAIL(run.error().message.c_str());
 
-    // What was brought is all that the plug-in opens, as the manifest says.
+    // The plug-in opens only files that were brought, as the manifest says.
     const auto bundle = must(remote::bundle_of(engine, remote::Devices::gpus));
     const std::string manifest =
         workbench::read_file(sshd->node_home() + "/.heddle/engines/" + bundle.id + "/manifest");

@@ -101,8 +101,8 @@ profile_every = 3
     QVERIFY2(beyond_the_plan(run.results()).isEmpty(), qPrintable(beyond_the_plan(run.results())));
   }
 
-  // Without multiprocessors NCCL moves what lies in symmetric windows, as large on all ranks: where
-  // stages of a pipeline have arenas of their own size there are none.
+  // Without multiprocessors NCCL moves the contents of symmetric windows, as large on all ranks:
+  // where stages of a pipeline have arenas of their own size there are none.
   void memory_is_a_window_where_the_copy_engines_shall_move_it() {
     const auto notes_of = [](int ranks, const QStringList& sets) {
       const FakeGpus gpus(gpu_recipe("[training]\nsteps = 6\n"));
@@ -168,7 +168,7 @@ profile_every = 3
       QVERIFY2(run.exit_code == 0, run.err.constData());
       const int products = count(gpus.notes(0), "fp32 product of bf16"),
                 sums = count(gpus.notes(0), "fp32 sum of bf16");
-      // Of two layers seven each, and of the output's.
+      // Seven for each of two layers, and the output's.
       QCOMPARE(products, 2 * 15);
       QCOMPARE(sums, 2 * 15 * (micro_batches - 1));
     }

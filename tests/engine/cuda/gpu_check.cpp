@@ -46,7 +46,7 @@ void attempt(const std::string& check, const std::function<void()>& run) {
 }
 
 c10::IValue on(c10::Device device, const c10::IValue& value) {
-  // A copy even where it lies there already: some operators write.
+  // A copy even where it is there already: some operators write.
   if (value.isTensor()) return value.toTensor().to(device, false, true);
   if (value.isTensorList()) {
     std::vector<Tensor> list;
@@ -62,7 +62,7 @@ std::vector<Tensor> tensors_of(const c10::IValue& value) {
   return {};
 }
 
-/// What an operator leaves on a device: its results, then its arguments.
+/// An operator's values on a device: its results, then its arguments.
 std::vector<Tensor> outcome(const std::string& op, const Stack& arguments, c10::Device device) {
   Stack given;
   for (const c10::IValue& each : arguments) given.push_back(on(device, each));
@@ -268,7 +268,7 @@ void attention(runtime::DeviceRun& run, const AttentionShape& shape, at::ScalarT
   });
 }
 
-// Of the second of `ranks` with parts of `length` tokens, one from the front and one from the back
+// The second of `ranks` has parts of `length` tokens, one from the front and one from the back
 // of a sequence, all of whose keys it has, in the order of the ranks.
 void attention_of_a_part(int64_t ranks, int64_t length, int64_t document, at::ScalarType type) {
   const auto randn = [&](int64_t tokens, int64_t heads) {

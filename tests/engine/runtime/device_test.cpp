@@ -1,4 +1,4 @@
-// What the executor asks of a device, where no GPU is needed to see it.
+// The device as the executor uses it, where no GPU is needed to see it.
 #include "engine/runtime/device.h"
 
 #include <ATen/Context.h>

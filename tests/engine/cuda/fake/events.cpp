@@ -88,7 +88,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
       return cudaSuccess;
     }
   }
-  if (is_capturing(stream))  // at each launch it is recorded anew
+  if (is_capturing(stream))  // each launch records it again
     return end_call(put(stream, [&record] {
       auto mark = std::make_shared<Mark>();
       {

@@ -28,7 +28,7 @@ class Exchange {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  /// What each rank sends to this one, after all have come; false: aborted.
+  /// The data that each rank sends to this one, after all have come; false: aborted.
   bool swap(const std::vector<Sent>& sent, std::vector<std::vector<char>>& received);
   /// Returns once all ranks have called it as often; false: aborted.
   bool meet();

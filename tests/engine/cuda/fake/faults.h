@@ -10,7 +10,7 @@
 
 namespace fake {
 
-/// What becomes of a call.
+/// The outcome of a call.
 struct Fate {
   int error = 0;
   bool stalls = false;
@@ -19,7 +19,7 @@ struct Fate {
 /// Asked once a call; does not return where it hangs.
 Fate fate_of(const char* call, bool captured);
 
-/// What every call returns once the device is broken; 0: it is not.
+/// The error that every call returns once the device is broken; 0: it is not.
 int broken();
 
 /// This process's rank, by its command line; 0 where that names none.

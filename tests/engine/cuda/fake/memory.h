@@ -5,7 +5,7 @@
 
 namespace fake {
 
-/// What lies at an address; null where nothing was allocated.
+/// The block at an address; null where nothing was allocated.
 struct Block {
   char* base = nullptr;
   size_t bytes = 0;

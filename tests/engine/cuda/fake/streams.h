@@ -80,8 +80,8 @@ struct Streams {
   std::vector<std::shared_ptr<Capture>> captures;
   unsigned long long captured = 0;
 };
-/// Of this process; `state` is held by who looks at them, or at events and captures, and `changed`
-/// tells that something has ended.
+/// This process's. A thread that looks at them, or at events and captures, holds `state`; `changed`
+/// signals that something has ended.
 Streams& streams();
 std::mutex& state();
 std::condition_variable& changed();
@@ -103,11 +103,11 @@ Stream& stream_of(cudaStream_t handle);
 /// Puts work in a stream. `waits`: it may wait for other streams or processes.
 cudaError_t put(cudaStream_t stream, Work work, bool waits = false);
 
-/// Of work of a stream, while it is done: so much of it takes its time by the stream's events,
+/// Called while a stream's work is done: so much of it takes its time by the stream's events,
 /// though not by the clock, at a pace that the environment variable says in units of 1e9 a second;
 /// without that it takes none. Branches of a graph have no pace.
 void take(const char* pace, double amount);
-/// Of the stream whose work this thread does; null: of none.
+/// The stream whose work this thread does; null: none.
 Stream* stream_at_work();
 
 bool is_capturing(cudaStream_t stream);
