@@ -5,26 +5,28 @@
 #include <QString>
 #include <string>
 
+#include "base/number_text.h"
+
 namespace heddle::gui::format {
 
 /// The sign for a value that is not there.
 inline const QString kNone = QStringLiteral("–");
 
-/// "NaN", "∞" or "−∞" for a number that is not finite: every function below writes these by name,
-/// without a unit.
-QString notFinite(double value);
-
-// `more`: so many digits more than are usual, where these would hide a difference.
-QString bytes(double bytes, int more = 0);           // 61.2 GiB, 832 MiB, 0 B
-QString count(qint64 count);                         // 6,667
-QString shortCount(double count);                    // 8.03 B, 525 M, 4.10 k
-QString seconds(double seconds, int more = 0);       // 4.50 s, 708 ms, 25.5 min, 2.31 h
-QString percent(double fraction, int more = 0);      // 41.2 %
-QString tokensPerSecond(double rate, int more = 0);  // 6,667 tok/s
-QString significant(double value, int digits = 3);   // 4.11, 0.000300 as 3.00e-4
-/// 3.981, 12.345; below 0.1 three significant digits (0.0412, 0.000403, 4.12e-5), from 100,000
-/// on four.
-QString loss(double value, int more = 0);
+// Words of base/number_text.h, which the shell uses too. `more`: so many digits more than usual,
+// where these would hide a difference.
+inline QString withUnit(Unit unit, double value, int more = 0) {
+  return QString::fromStdString(unit_text(unit, value, more));
+}
+inline QString bytes(double bytes) { return withUnit(Unit::bytes, bytes); }          // 61.2 GiB
+inline QString count(qint64 count) { return withUnit(Unit::count, double(count)); }  // 6,667
+inline QString shortCount(double count) { return withUnit(Unit::tokens, count); }    // 8.03 B
+inline QString seconds(double seconds) { return withUnit(Unit::seconds, seconds); }  // 4.50 s
+inline QString percent(double fraction) { return withUnit(Unit::share, fraction); }  // 41.2 %
+inline QString tokensPerSecond(double rate) { return withUnit(Unit::tokens_per_second, rate); }
+inline QString loss(double value) { return withUnit(Unit::loss, value); }  // 3.981
+inline QString significant(double value, int digits = 3) {                 // 4.11, 3.00e-4
+  return QString::fromStdString(significant_text(value, digits));
+}
 QString signedValue(const QString& formatted, bool negative);  // +3.0 GiB, −708 ms
 
 /// A name that comes from outside, as one line: control characters and those that turn the

@@ -1,4 +1,6 @@
 // Runs side by side: recipe, environment and results, with no cap on their number.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <set>
@@ -39,9 +41,10 @@ std::optional<double> number_in(const Value& value) {
   return number;
 }
 
-}  // namespace
-
+/// A number with the nine digits that distinguish any two single-precision numbers.
 std::string precise(double value) { return fmt::format("{:.9g}", value); }
+
+}  // namespace
 
 bool same(const std::optional<Value>& a, const std::optional<Value>& b) {
   if (!a || !b) return a.has_value() == b.has_value();

@@ -1,11 +1,11 @@
 #include "storage/ingest.h"
 
-#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/read_json.h"
+#include "engine/telemetry/metrics.h"
 #include "storage/run_rows.h"
 
 namespace heddle::storage {
@@ -15,7 +15,6 @@ using namespace telemetry;
 
 constexpr size_t kLossPoints = 60;
 constexpr size_t kThroughputPoints = 512;
-constexpr uint64_t kWarmupSteps = 3;
 // A run has some dozens.
 constexpr size_t kMaxSeries = 1000;
 constexpr size_t kMaxNameBytes = 256;
@@ -208,21 +207,18 @@ void Ingestor::apply_start(const LogKey& log, const Start& start) {
 
 // Next to measured results, under names of their own.
 void Ingestor::apply_plan(const LogKey& log, const telemetry::Plan& plan) {
-  constexpr std::array<std::string_view, 5> kKept = {"step_seconds", "tokens_per_second_per_rank",
-                                                     "exposed_seconds", "bubble_seconds",
-                                                     "uncertain"};
-  const auto read = read_json_members(plan.document, kKept, telemetry::kPlanDocument);
-  if (!read || !read->is_object()) return;
-  const nlohmann::json& document = *read;
+  std::vector<std::string_view> members;
+  for (const Metric& each : metrics())
+    if (each.reporter == Reporter::plan) members.push_back(each.name.substr(kPredicted.size()));
+  const auto document = read_json_members(plan.document, members, telemetry::kPlanDocument);
+  if (!document || !document->is_object()) return;
   Values predicted;
-  for (const char* name :
-       {"step_seconds", "tokens_per_second_per_rank", "exposed_seconds", "bubble_seconds"})
-    if (const auto found = document.find(name); found != document.end() && found->is_number())
-      predicted[std::string("predicted_") + name] = found->get<double>();
-  // 0: nobody knows how far such predictions are off.
-  if (const auto found = document.find("uncertain");
-      found != document.end() && found->is_number() && found->get<double>() > 0)
-    predicted["predicted_uncertain"] = found->get<double>();
+  for (const auto& [member, value] : document->items()) {
+    // 0: nobody knows how far such predictions are off.
+    const bool is_known = member != "uncertain" || value > 0;
+    if (value.is_number() && is_known)
+      predicted[std::string(kPredicted) + member] = value.get<double>();
+  }
   set_facts(connection_, log.run, "results.", predicted);
 }
 
@@ -265,7 +261,7 @@ void Ingestor::update_summary(const LogKey& log) {
   const std::vector<Step> steps = std::exchange(summary_steps_, {});
   if (steps.empty()) return;
   Curve loss(kLossPoints);
-  Curve throughput(kThroughputPoints, kWarmupSteps);
+  Curve throughput(kThroughputPoints, kWarmUpSteps);
   double last_loss = std::nan("");
   bool has_loss = false;
   {

@@ -56,9 +56,6 @@ struct RankSpans {
   telemetry::Spans spans;
 };
 
-/// A number with the nine digits that tell any two single-precision numbers apart.
-std::string precise(double value);
-
 /// Whether two values (nullopt: none) are the same when written out in full: words by their
 /// letters, numbers by nine digits, so that 1e-3 is 0.001 and a last bit is no difference.
 bool same(const std::optional<Value>& a, const std::optional<Value>& b);

@@ -90,7 +90,8 @@ void print(const plan::RankCounts& all) {
     if (all.usd_per_rank_hour)
       say(" {:>10}", or_none(usd_per_million_tokens(all, count), usd_text));
     if (all.tokens > 0)
-      say(" {:>10} {:>14}", or_none(training_seconds(all, count), seconds_text),
+      say(" {:>10} {:>14}",
+          or_none(training_seconds(all, count), [](double value) { return seconds_text(value); }),
           or_none(training_usd(all, count), usd_text));
     say("  {}\n", best.words);
   }

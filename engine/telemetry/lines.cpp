@@ -1,8 +1,12 @@
 #include "engine/telemetry/lines.h"
 
+#include <fmt/format.h>
+
 #include <map>
+#include <string_view>
 
 #include "base/number_text.h"
+#include "engine/telemetry/metrics.h"
 
 namespace heddle::telemetry {
 namespace {
@@ -10,15 +14,18 @@ namespace {
 constexpr size_t kPace = 20;  // steps
 constexpr const char* kRank = "rank ";
 
-template <typename Text>
-void add(std::string& line, const char* between, const std::map<std::string, double>& values,
-         const char* name, const Text& text) {
-  const auto at = values.find(name);
-  if (at == values.end()) return;
-  line += between + text(at->second);
+/// The metrics of a record that have a place on its line, `between` before each but the first.
+std::string metrics_text(const std::map<std::string, double>& values,
+                         std::string_view Metric::*line, const char* between) {
+  std::string text;
+  for (const Metric& each : metrics()) {
+    const auto at = values.find(std::string(each.name));
+    if ((each.*line).empty() || at == values.end()) continue;
+    if (!text.empty()) text += between;
+    text += fmt::format(fmt::runtime(each.*line), unit_text(each.unit, at->second));
+  }
+  return text;
 }
-
-std::string a_rank(double tokens_per_second) { return rate_text(tokens_per_second) + " a rank"; }
 
 std::string plural(int64_t count, const char* noun) {
   return fmt::format("{} {}{}", count_text(static_cast<double>(count)), noun,
@@ -51,14 +58,8 @@ std::string step_text(const Step& step, int64_t steps, std::optional<double> sec
   } else {
     line = fmt::format("step {:>6}", number);
   }
-  const auto value = [&](const char* name, const auto& text) {
-    add(line, "  ", step.values, name, text);
-  };
-  value("loss", [](double loss) { return "loss " + loss_text(loss); });
-  value("validation_loss", [](double loss) { return "validation loss " + loss_text(loss); });
-  value("grad_norm", [](double norm) { return fmt::format("gradient {:#.3g}", norm); });
-  value("tokens_per_second", a_rank);
-  value("resident_bytes", bytes_text);
+  if (const std::string text = metrics_text(step.values, &Metric::step_line, "  "); !text.empty())
+    line += "  " + text;
   if (seconds_left) line += "  ETA " + seconds_text(*seconds_left);
   return line;
 }
@@ -91,19 +92,12 @@ std::string log_text(const Log& log) {
 std::string end_text(const End& end) {
   std::string line = end.state;
   const char* between = ": ";
-  const auto value = [&](const char* name, const auto& text) {
-    const size_t before = line.size();
-    add(line, between, end.results, name, text);
-    if (line.size() > before) between = ", ";
-  };
   if (!end.cause.empty() && end.state != "done") {
     line += between + end.cause;
     between = "; ";
   }
-  value("last_loss", [](double loss) { return "loss " + loss_text(loss); });
-  value("tokens_per_second_per_rank", a_rank);
-  value("step_seconds", [](double seconds) { return seconds_text(seconds) + " a step"; });
-  value("peak_bytes", [](double bytes) { return bytes_text(bytes) + " at most"; });
+  if (const std::string text = metrics_text(end.results, &Metric::end_line, ", "); !text.empty())
+    line += between + text;
   return line;
 }
 

@@ -19,15 +19,15 @@ std::string process_text(int32_t rank, const std::string& what);
 /// Whether a line is such a one; `rank`: whose log it is in.
 bool is_of_process(int32_t rank, const std::string& text);
 
-/// "step 12/40  loss 5.432  gradient 1.23  6,667 tok/s a rank  145.2 MiB  ETA 4.50 s", of what is
+/// "step 12/40  loss 5.432  gradient 1.23  6,667 tok/s a rank  145 MiB  ETA 4.50 s", of what is
 /// known. `steps`: of the whole run, 0: not known.
 std::string step_text(const Step& step, int64_t steps = 0,
                       std::optional<double> seconds_left = std::nullopt);
-/// "2 ranks, planned, on loom (cpu, 1 thread a rank); predicted memory 145.2 MiB a rank".
+/// "2 ranks, planned, on loom (cpu, 1 thread a rank); predicted memory 145 MiB a rank".
 std::string start_text(const Start& start);
 /// The text, with its level where that is more than information.
 std::string log_text(const Log& log);
-/// "done: loss 3.981, 6,667 tok/s a rank, 4.50 s a step, 145.2 MiB at most".
+/// "done: loss 3.981, 6,667 tok/s a rank, 4.50 s a step, 145 MiB at most".
 std::string end_text(const End& end);
 
 /// How long the steps to come take, at the pace of the newest ones, saving and validation included.

@@ -50,7 +50,7 @@ QVector<QCPGraphData> lasts(const std::vector<Column>& columns) {
 QCPRange padded(Range range, Unit unit) {
   if (!range.valid()) return {0, 1};
   const double largest = std::max(std::abs(range.low), std::abs(range.high));
-  const bool steady = unit == Unit::bytes || unit == Unit::tokensPerSecond;
+  const bool steady = unit == Unit::bytes || unit == Unit::tokens_per_second;
   const double least = largest > 0 ? largest * (steady ? 0.2 : 0.02) : 1e-6;
   if (const double lacks = least - (range.high - range.low); lacks > 0) {
     range.low -= lacks / 2;
@@ -322,7 +322,7 @@ void LineChart::redraw() {
   QStringList note;
   if (const QString name = yTicker_->scaled().name; !name.isEmpty() && !empty) note << name;
   if (!detail_.isEmpty()) note << detail_;
-  setNote(note.join(unit_ == Unit::tokensPerSecond ? QStringLiteral(" ") : QStringLiteral(", ")));
+  setNote(note.join(unit_ == Unit::tokens_per_second ? QStringLiteral(" ") : QStringLiteral(", ")));
   updateLegend();
   plot_->replot(QCustomPlot::rpImmediateRefresh);
   overlay_->setGeometry(plot_->rect());

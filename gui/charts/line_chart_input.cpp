@@ -38,7 +38,7 @@ QVector<CrosshairLine> LineChart::crosshairLines(double x) const {
   const auto place = sampleNear(x);
   if (!place) return lines;
   const auto placeText = [this](double at) {
-    return xName_ + QLatin1Char(' ') + withUnit(xUnit_, at);
+    return xName_ + QLatin1Char(' ') + format::withUnit(xUnit_, at);
   };
   lines.append({placeText(*place)});
   for (size_t i = 0; i < curves_.size(); ++i) {
@@ -57,10 +57,10 @@ QVector<CrosshairLine> LineChart::crosshairLines(double x) const {
                                   ? QString()
                                   : tr(" at %1").arg(placeText(known[index]));
     lines.append(
-        {name + withUnit(unit_, curve.series.y()[index]) + elsewhere, color, curve.marker});
+        {name + format::withUnit(unit_, curve.series.y()[index]) + elsewhere, color, curve.marker});
     if (smooths) {
       const QString of = alone ? tr("smooth") : called + QLatin1Char(' ') + tr("smoothed");
-      lines.append({of + QLatin1Char(' ') + withUnit(unit_, curve.smooth[index]), color});
+      lines.append({of + QLatin1Char(' ') + format::withUnit(unit_, curve.smooth[index]), color});
     }
   }
   return lines;

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gui/format.h"
-#include "gui/time_units.h"
+#include "base/time_units.h"
 
 namespace heddle::gui {
 namespace {
@@ -33,43 +32,21 @@ ScaledUnit scaledUnit(Unit unit, double largest) {
       return bytesUnit(largest);
     case Unit::seconds:
       return secondsUnit(largest);
-    case Unit::percent:
+    case Unit::share:
       return {0.01, "%"};
-    case Unit::tokensPerSecond:
+    case Unit::tokens_per_second:
       return {1, "tok/s"};
     case Unit::tokens:
       return largest >= 1e9   ? ScaledUnit{1e9, "B"}
              : largest >= 1e6 ? ScaledUnit{1e6, "M"}
                               : ScaledUnit{1, ""};
+    case Unit::unknown:
     case Unit::number:
     case Unit::count:
     case Unit::loss:
       break;
   }
   return {};
-}
-
-QString withUnit(Unit unit, double value) {
-  if (!std::isfinite(value)) return format::notFinite(value);
-  switch (unit) {
-    case Unit::bytes:
-      return format::bytes(value);
-    case Unit::seconds:
-      return format::seconds(value);
-    case Unit::percent:
-      return format::percent(value);
-    case Unit::tokensPerSecond:
-      return format::tokensPerSecond(value);
-    case Unit::tokens:
-      return format::shortCount(value);
-    case Unit::loss:
-      return format::loss(value);
-    case Unit::count:
-      return format::count(std::llround(value));
-    case Unit::number:
-      break;
-  }
-  return format::significant(value);
 }
 
 QString tickText(double value, double step) {

@@ -1,11 +1,11 @@
-// Units of values: how axes and tooltips write them.
+// Units on axes: their sizes and ticks. Values with their units are base/number_text.h's.
 #pragma once
 
 #include <QString>
 
-namespace heddle::gui {
+#include "base/number_text.h"
 
-enum class Unit { number, count, loss, bytes, tokensPerSecond, tokens, seconds, percent };
+namespace heddle::gui {
 
 /// A unit in the size that suits values up to `largest`: bytes become MiB, seconds ms.
 struct ScaledUnit {
@@ -14,9 +14,6 @@ struct ScaledUnit {
 };
 
 ScaledUnit scaledUnit(Unit unit, double largest);
-
-/// A value with its unit, for tooltips and legends: "6,305 tok/s".
-QString withUnit(Unit unit, double value);
 
 /// A tick in the scaled unit, with comma thousands and as many digits as `step` needs.
 QString tickText(double value, double step);

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "engine/telemetry/metrics.h"
 #include "gui/format.h"
 
 namespace heddle::gui {
@@ -34,30 +35,18 @@ Result<std::vector<Stretch>> readParents(storage::Reader& reader, const storage:
   return parents;
 }
 
-enum class Join { first, mean, most };
-
-Result<> append(storage::Reader& reader, const Stretch& of, const std::string& metric, Join join,
+Result<> append(storage::Reader& reader, const Stretch& of, const telemetry::Metric& metric,
                 size_t points, Series& curve) {
-  struct Joined {
-    double value = 0;
-    int ranks = 0;
-  };
-  std::map<double, Joined> all;
+  std::map<double, telemetry::RankFold> all;
   for (const int32_t rank : of.run.ranks) {
-    auto series = readCurve(reader, of.run.summary.id, metric, rank, of.steps, points);
+    auto series =
+        readCurve(reader, of.run.summary.id, std::string(metric.name), rank, of.steps, points);
     if (!series) return fail(series);
-    for (size_t i = 0; i < series->size(); ++i) {
-      Joined& at = all[series->x()[i]];
-      const double value = series->y()[i];
-      at.value = at.ranks == 0        ? value
-                 : join == Join::most ? std::max(at.value, value)
-                                      : at.value + value;
-      ++at.ranks;
-    }
-    if (join == Join::first && !all.empty()) break;
+    for (size_t i = 0; i < series->size(); ++i)
+      all.try_emplace(series->x()[i], metric).first->second.add(rank, series->y()[i]);
+    if (metric.over_ranks == telemetry::Fold::first && !all.empty()) break;
   }
-  for (const auto& [step, joined] : all)
-    curve.append(step, join == Join::mean ? joined.value / joined.ranks : joined.value);
+  for (const auto& [step, values] : all) curve.append(step, values.value());
   return {};
 }
 
@@ -90,11 +79,11 @@ Result<std::optional<InheritedCurves>> readInheritedCurves(storage::Reader& read
   InheritedCurves curves;
   curves.name = format::shortName(parents->back().run.summary.name);
   for (const Stretch& each : *parents) {
-    for (const auto& [metric, join, curve] :
-         {std::tuple("loss", Join::first, &curves.loss),
-          std::tuple("tokens_per_second", Join::mean, &curves.rate),
-          std::tuple("resident_bytes", Join::most, &curves.bytes)})
-      if (const Result<> added = append(reader, each, metric, join, points, *curve); !added)
+    for (const auto& [name, curve] : {std::pair("loss", &curves.loss),
+                                      {"tokens_per_second", &curves.rate},
+                                      {"resident_bytes", &curves.bytes}})
+      if (const Result<> added = append(reader, each, telemetry::metric(name), points, *curve);
+          !added)
         return fail(added);
   }
   return curves;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "engine/telemetry/metrics.h"
 #include "gui/models/median.h"
 #include "gui/models/value.h"
 
@@ -13,14 +14,15 @@ namespace {
 constexpr int64_t kRecentSteps = 20;
 constexpr size_t kBins = 512;  // exact for as many steps; of more the means of neighbours
 
-/// Takes all steps from `first` on, or all steps of a run that is too short.
+/// A rank's median without the metric's warm-up, or of all steps of a run that is too short.
 Result<std::optional<double>> medianOf(storage::Reader& reader, storage::RunId run,
-                                       const char* metric, int32_t rank, int64_t first) {
-  const auto bins = reader.series(run, metric, rank, {}, kBins);
+                                       const telemetry::Metric& metric, int32_t rank) {
+  const auto bins = reader.series(run, std::string(metric.name), rank, {}, kBins);
   if (!bins) return fail(bins);
   std::vector<double> early, late;
   for (const storage::Bin& bin : *bins)
-    if (std::isfinite(bin.mean)) (bin.last_step < first ? early : late).push_back(bin.mean);
+    if (std::isfinite(bin.mean))
+      (bin.last_step <= metric.warm_up ? early : late).push_back(bin.mean);
   if (late.empty()) late = std::move(early);
   return late.empty() ? std::nullopt : std::optional(median(std::move(late)));
 }
@@ -60,17 +62,17 @@ std::optional<Exposed> exposedOf(const std::optional<double>& exposedSeconds,
 
 Result<std::optional<Exposed>> readExposed(storage::Reader& reader, storage::RunId run,
                                            const std::vector<int32_t>& ranks) {
-  double sum = 0;
-  int count = 0;
+  const telemetry::Metric& metric = telemetry::metric("exposed_seconds");
+  telemetry::RankFold exposed(metric);
   for (const int32_t rank : ranks) {
-    const auto seconds = medianOf(reader, run, "exposed_seconds", rank, 1);
+    const auto seconds = medianOf(reader, run, metric, rank);
     if (!seconds) return fail(seconds);
-    if (*seconds) sum += **seconds, ++count;
+    if (*seconds) exposed.add(rank, **seconds);
   }
-  if (count == 0) return std::nullopt;
-  const auto step = medianOf(reader, run, "step_seconds", ranks.front(), kWarmUpSteps + 1);
+  if (exposed.empty()) return std::nullopt;
+  const auto step = medianOf(reader, run, telemetry::metric("step_seconds"), ranks.front());
   if (!step) return fail(step);
-  return exposedOf(sum / count, *step);
+  return exposedOf(exposed.value(), *step);
 }
 
 }  // namespace heddle::gui

@@ -10,9 +10,6 @@
 
 namespace heddle::gui {
 
-/// The first steps are slower than all others: scales and medians leave them out.
-inline constexpr int kWarmUpSteps = 3;
-
 struct RunPace {
   int64_t step = 0;        // the last one that ended, here or in the run it goes on from
   int64_t steps = 0;       // 0: the recipe does not say

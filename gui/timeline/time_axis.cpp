@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "gui/round_step.h"
-#include "gui/time_units.h"
+#include "base/time_units.h"
 
 namespace heddle::gui {
 namespace {

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "base/json_text.h"
 #include "base/say.h"
 #include "storage/json.h"
+#include "storage/value_text.h"
 #include "workbench/alignment_json.h"
 #include "workbench/commands/command.h"
 #include "workbench/commands/compare_text.h"
@@ -26,15 +26,8 @@ void add_rows(Rows& rows, const std::string& title, const std::vector<storage::C
     titled = true;
     std::vector<std::string>& row = rows.emplace_back();
     row.push_back("  " + line.key);
-    for (const auto& value : line.values)
-      row.push_back(value ? value_text(line.key, *value) : kNone);
-    // Numbers that differ must not be rounded to the same text.
-    const bool seem_equal = std::ranges::adjacent_find(row.begin() + 1, row.end(),
-                                                       std::ranges::not_equal_to()) == row.end();
-    if (!line.differs() || !seem_equal) continue;
-    for (size_t i = 0; i < line.values.size(); ++i)
-      if (const auto* number = line.values[i] ? std::get_if<double>(&*line.values[i]) : nullptr)
-        row[i + 1] = storage::precise(*number);
+    for (std::string& text : storage::value_texts(line.key, line.values, kNone))
+      row.push_back(std::move(text));
   }
 }
 
@@ -72,8 +65,8 @@ std::string compare_text(const storage::Comparison& comparison) {
     rows[1].push_back(storage::to_string(run.state));
     rows[2].push_back(run.target);
     rows[3].push_back(count_text(static_cast<double>(run.steps)));
-    rows[4].push_back(or_none(run.loss, loss_text));
-    rows[5].push_back(or_none(run.tokens_per_second_per_rank, rate_text));
+    rows[4].push_back(or_none(Unit::loss, run.loss));
+    rows[5].push_back(or_none(Unit::tokens_per_second, run.tokens_per_second_per_rank));
     rows[6].push_back(run.lineage ? lineage_text(run) : kNone);
   }
   if (std::ranges::none_of(comparison.runs,

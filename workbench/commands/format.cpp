@@ -88,11 +88,6 @@ std::string time_text(double unix_seconds) {
   return {text, strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &local)};
 }
 
-std::string value_text(const std::string& name, const storage::Value& value) {
-  if (const auto* words = std::get_if<std::string>(&value)) return *words;
-  return quantity_text(name, std::get<double>(value));
-}
-
 size_t width_of(const std::string& text) {
   size_t columns = 0;
   for (const Character& character : characters_of(text)) columns += character.columns;

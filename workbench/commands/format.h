@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/number_text.h"
-#include "storage/run.h"
 
 namespace heddle::workbench {
 
@@ -16,12 +15,8 @@ namespace heddle::workbench {
 inline constexpr const char* kNone = "-";
 
 std::string time_text(double unix_seconds);  // 2026-11-21 11:42, local time
-/// A value under its name's unit: "peak_bytes" in GiB, "step_seconds" in s.
-std::string value_text(const std::string& name, const storage::Value& value);
-
-template <typename Text>
-std::string or_none(const std::optional<double>& value, Text text) {
-  return value ? text(*value) : kNone;
+inline std::string or_none(Unit unit, const std::optional<double>& value) {
+  return value ? unit_text(unit, *value) : kNone;
 }
 
 /// The columns that a text takes on a terminal.

@@ -17,8 +17,8 @@ std::string runs_table(const std::vector<storage::RunSummary>& runs) {
     rows.push_back({std::to_string(run.id), run.name, storage::to_string(run.state), run.target,
                     run.recipe_name, time_text(run.created),
                     count_text(static_cast<double>(run.steps)),
-                    or_none(run.tokens_per_second_per_rank, rate_text),
-                    or_none(run.loss, loss_text), lineage_text(run)});
+                    or_none(Unit::tokens_per_second, run.tokens_per_second_per_rank),
+                    or_none(Unit::loss, run.loss), lineage_text(run)});
   }
   return table(std::move(rows), {0, 6, 7, 8},
                {.names = {1, 3, 4, 9}, .columns = terminal_columns()});

@@ -7,6 +7,7 @@
 #include "base/say.h"
 #include "storage/clock.h"
 #include "storage/json.h"
+#include "storage/value_text.h"
 #include "workbench/alignment_json.h"
 #include "workbench/commands/command.h"
 #include "workbench/commands/format.h"
@@ -17,7 +18,8 @@ namespace {
 std::string values_text(const std::string& title, const storage::Values& values) {
   if (values.empty()) return {};
   std::vector<std::vector<std::string>> rows;
-  for (const auto& [name, value] : values) rows.push_back({"  " + name, value_text(name, value)});
+  for (const auto& [name, value] : values)
+    rows.push_back({"  " + name, storage::value_text(name, value)});
   return "\n" + title + "\n" + table(rows);
 }
 
@@ -34,10 +36,11 @@ std::string run_text(const storage::RunDetail& run) {
   if (!run.run_dir.empty()) rows.push_back({"folder", run.run_dir});
   rows.push_back({"created", time_text(summary.created)});
   if (storage::has_ended(summary.state))
-    rows.push_back({"took", or_none(storage::seconds_taken(summary), seconds_text)});
+    rows.push_back({"took", or_none(Unit::seconds, storage::seconds_taken(summary))});
   rows.push_back({"steps", count_text(static_cast<double>(summary.steps))});
-  rows.push_back({"loss", or_none(summary.loss, loss_text)});
-  rows.push_back({"per rank", or_none(summary.tokens_per_second_per_rank, rate_text)});
+  rows.push_back({"loss", or_none(Unit::loss, summary.loss)});
+  rows.push_back(
+      {"per rank", or_none(Unit::tokens_per_second, summary.tokens_per_second_per_rank)});
   std::string series;
   for (const std::string& name : run.series) series += (series.empty() ? "" : ", ") + name;
   rows.push_back({"series", series.empty() ? kNone : series});

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/telemetry/metrics.h"
 #include "gui/format.h"
-#include "gui/models/run_pace.h"
 #include "gui/models/value.h"
 #include "gui/settings.h"
 #include "gui/theme/theme.h"
@@ -109,9 +109,9 @@ QWidget* ComparePage::makeContent() {
   lossDifference_ = new LineChart(tr("Loss difference"), Unit::loss);
   loss_->setMinimumHeight(190);
   lossDifference_->setMinimumHeight(144);
-  rate_ = new LineChart(tr("Throughput"), Unit::tokensPerSecond);
+  rate_ = new LineChart(tr("Throughput"), Unit::tokens_per_second);
   rate_->setDetail(tr("a rank"));
-  rate_->setWarmUp(kWarmUpSteps);
+  rate_->setWarmUp(telemetry::kWarmUpSteps);
   for (LineChart* chart : {loss_, lossDifference_, rate_}) {
     chart->setEmptyText(tr("No step has finished yet"));
     charts_.add(chart);
@@ -424,12 +424,8 @@ void ComparePage::showMemory() {
   std::vector<MemoryBars::Run> runs;
   for (size_t i = 0; i < data_.runs.size(); ++i) {
     const storage::RunDetail& run = data_.runs[i].detail;
-    const auto result = [&run](const char* key) {
-      const auto found = run.results.find(key);
-      return found == run.results.end() ? std::nullopt : number(found->second);
-    };
     runs.push_back({format::spelled(run.summary.name), strokes_[static_cast<qsizetype>(i)],
-                    result("peak_bytes"), result("predicted_peak_bytes")});
+                    resultOf(run, "peak_bytes"), resultOf(run, "predicted_peak_bytes")});
   }
   memory_->display(runs);
 }

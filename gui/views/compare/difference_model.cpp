@@ -3,46 +3,22 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/telemetry/metrics.h"
 #include "gui/format.h"
 #include "gui/models/value.h"
 
 namespace heddle::gui {
 namespace {
 
-constexpr std::string_view kPredicted = "predicted_";
-
 std::optional<double> finite(const std::optional<storage::Value>& value) {
   const auto found = value ? number(*value) : std::nullopt;
   return found && std::isfinite(*found) ? found : std::nullopt;
 }
 
-/// The most important results come first.
-size_t rankOf(const std::string& key) {
-  static const std::vector<std::string> order = {"loss",
-                                                 "tokens_per_second_per_rank",
-                                                 "predicted_tokens_per_second_per_rank",
-                                                 "step_seconds",
-                                                 "predicted_step_seconds",
-                                                 "predicted_uncertain",
-                                                 "exposed_seconds",
-                                                 "predicted_exposed_seconds",
-                                                 "bubble_seconds",
-                                                 "predicted_bubble_seconds",
-                                                 "mfu",
-                                                 "predicted_mfu",
-                                                 "peak_bytes",
-                                                 "predicted_peak_bytes",
-                                                 "collectives",
-                                                 "first_step_seconds",
-                                                 "capture_seconds"};
-  return static_cast<size_t>(std::find(order.begin(), order.end(), key.substr(key.rfind('.') + 1)) -
-                             order.begin());
-}
-
 /// Which of the values are the best; none when all are the same or neither way is better.
 QVector<bool> bestOf(const storage::Compared& compared) {
   QVector<bool> best(static_cast<qsizetype>(compared.values.size()), false);
-  const int direction = betterDirection(QString::fromStdString(compared.key));
+  const int direction = static_cast<int>(telemetry::metric(compared.key).better);
   double found = -INFINITY, worst = INFINITY;
   for (const auto& value : compared.values)
     if (const auto size = finite(value)) {
@@ -58,25 +34,25 @@ QVector<bool> bestOf(const storage::Compared& compared) {
 }
 
 bool isOfPlans(const std::vector<storage::Compared>& results) {
-  return std::ranges::all_of(results,
-                             [](const auto& each) { return each.key.starts_with(kPredicted); });
+  return std::ranges::all_of(
+      results, [](const auto& each) { return each.key.starts_with(telemetry::kPredicted); });
 }
 
-/// Second minus first; of rates in percent.
+/// Second minus first; rates as a percentage of the first, shares in points.
 QString differenceOf(const storage::Compared& compared) {
   const auto left = finite(compared.values[0]), right = finite(compared.values[1]);
   if (!left || !right) return {};
   const double difference =
       storage::same(*compared.values[0], *compared.values[1]) ? 0 : *right - *left;
-  const QString key = QString::fromStdString(compared.key);
   if (difference == 0) return QStringLiteral("0");
-  if (key.contains(QStringLiteral("tokens_per_second")) && *left > 0)
+  const Unit unit = telemetry::metric(compared.key).unit;
+  if (unit == Unit::tokens_per_second && *left > 0)
     return format::signedValue(format::percent(difference / *left), difference < 0);
-  if (key.endsWith(QStringLiteral("mfu")))
+  if (unit == Unit::share)
     return QObject::tr("%1 points")
         .arg(format::signedValue(QString::number(std::abs(difference) * 100, 'f', 1),
                                  difference < 0));
-  return format::signedValue(valueText(key, storage::Value(std::abs(difference))), difference < 0);
+  return format::signedValue(format::withUnit(unit, std::abs(difference)), difference < 0);
 }
 
 }  // namespace
@@ -101,7 +77,7 @@ void DifferenceModel::rebuild() {
   const bool planned = isOfPlans(results);
   // No measured result has the same name.
   if (planned)
-    for (storage::Compared& each : results) each.key.erase(0, kPredicted.size());
+    for (storage::Compared& each : results) each.key.erase(0, telemetry::kPredicted.size());
   addGroup(planned ? tr("Predicted") : tr("Results"), std::move(results),
            planned ? Kind::predicted : Kind::measured);
   endResetModel();
@@ -114,8 +90,8 @@ void DifferenceModel::addGroup(const QString& name, std::vector<storage::Compare
   if (!all_) std::erase_if(keys, [](const storage::Compared& key) { return !key.differs(); });
   if (keys.empty()) return;
   if (results)
-    std::stable_sort(keys.begin(), keys.end(),
-                     [](const auto& a, const auto& b) { return rankOf(a.key) < rankOf(b.key); });
+    std::ranges::stable_sort(keys, {},
+                             [](const auto& each) { return telemetry::order_of(each.key); });
   Row group;
   group.group = name;
   group.count = format::count(total);
@@ -124,9 +100,9 @@ void DifferenceModel::addGroup(const QString& name, std::vector<storage::Compare
   rows_.push_back(std::move(group));
   for (const storage::Compared& compared : keys) {
     Row row;
-    const QString key = QString::fromStdString(compared.key);
-    row.key = !results ? key : planned ? keyText(key) : resultText(key);
-    row.meaning = results ? keyMeaning(key) : QString();
+    const std::string& key = compared.key;
+    row.key = !results ? QString::fromStdString(key) : planned ? keyText(key) : resultText(key);
+    if (results) row.meaning = QString::fromUtf8(telemetry::metric(key).meaning);
     row.values = valueTexts(key, compared.values);
     if (results) row.best = bestOf(compared);
     if (results && hasDifference()) row.difference = differenceOf(compared);

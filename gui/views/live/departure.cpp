@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/telemetry/metrics.h"
 #include "gui/models/value.h"
 
 namespace heddle::gui {
@@ -16,17 +17,14 @@ constexpr double kMinTime = 0.1, kUnknownTime = 0.2, kMemory = 0.05;
 }  // namespace
 
 PredictedStep predictedStep(const storage::RunDetail& run) {
-  const auto result = [&run](const char* key) {
-    const auto found = run.results.find(key);
-    return found == run.results.end() ? 0.0 : number(found->second).value_or(0);
-  };
+  const auto result = [&run](const char* name) { return resultOf(run, name).value_or(0); };
   return {result("predicted_step_seconds"), result("predicted_peak_bytes"),
           result("predicted_uncertain")};
 }
 
 void Departures::take(const std::vector<StepPoint>& points) {
   for (const StepPoint& point : points) {
-    if (point.step > kWarmUpSteps) takeTime(point);
+    if (point.step > telemetry::kWarmUpSteps) takeTime(point);
     takeMemory(point);
   }
 }

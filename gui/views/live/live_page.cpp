@@ -8,6 +8,7 @@
 
 #include "engine/recipe/parse.h"
 #include "engine/telemetry/lines.h"
+#include "engine/telemetry/metrics.h"
 #include "gui/format.h"
 #include "gui/models/value.h"
 #include "gui/theme/theme.h"
@@ -107,9 +108,9 @@ void LivePage::build() {
   sources_ = new SourceStrip;
   loss_ = new LineChart(tr("Loss"), Unit::loss);
   loss_->setSmoothing(kSmoothing);
-  throughput_ = new LineChart(tr("Throughput"), Unit::tokensPerSecond);
+  throughput_ = new LineChart(tr("Throughput"), Unit::tokens_per_second);
   throughput_->setDetail(tr("a rank"));
-  throughput_->setWarmUp(kWarmUpSteps);
+  throughput_->setWarmUp(telemetry::kWarmUpSteps);
   memory_ = new LineChart(tr("Memory"), Unit::bytes);
   memory_->setDetail(tr("highest rank"));
   auto* charts = new QHBoxLayout;
@@ -353,10 +354,8 @@ void LivePage::showPredicted() {
   if (predicted.bytes > 0)
     memory_->setReferences(
         {{predicted.bytes, tr("predicted %1").arg(format::bytes(predicted.bytes))}});
-  const auto rate = run_->results.find("predicted_tokens_per_second_per_rank");
-  if (rate == run_->results.end()) return;
-  if (const auto tokens = number(rate->second); tokens && *tokens > 0)
-    throughput_->setReferences({{*tokens, tr("predicted")}});
+  if (const auto rate = resultOf(*run_, "predicted_tokens_per_second_per_rank"); rate && *rate > 0)
+    throughput_->setReferences({{*rate, tr("predicted")}});
 }
 
 void LivePage::showDepartures() {
@@ -389,9 +388,6 @@ void LivePage::showRanks() {
     ranks_->setBars(ranks.empty() ? QString() : tr("newest step"), ranks, seconds);
   }
   QVector<QPair<QString, QString>> facts;
-  const auto add = [&](const char* metric, const QString& name, QString (*text)(double)) {
-    if (const auto value = steps_.latest(metric)) facts.append({name, text(*value)});
-  };
   if (pace_.stepSeconds > 0) {
     facts.append({tr("step, recent median"), format::seconds(pace_.stepSeconds)});
   }
@@ -400,21 +396,13 @@ void LivePage::showRanks() {
   if (data && step && *step > 0) {
     facts.append({tr("data loading"), tr("%1 of a step").arg(format::percent(*data / *step))});
   }
-  add("grad_norm", tr("gradient norm"), [](double v) { return format::significant(v); });
-  add("lr", tr("learning rate"), [](double v) { return format::significant(v); });
-  add("tokens_seen", tr("tokens seen"), [](double v) { return format::shortCount(v); });
-  add("validation_loss", tr("validation loss"), [](double v) { return format::loss(v); });
-  const auto result = [&](const char* key, const QString& name, QString (*text)(double)) {
-    const auto found = run_->results.find(key);
-    if (found == run_->results.end()) return;
-    if (const auto* value = std::get_if<double>(&found->second)) facts.append({name, text(*value)});
-  };
-  const auto seconds = [](double v) { return format::seconds(v); };
-  result("first_step_seconds", tr("time to first step"), seconds);
-  result("capture_seconds", tr("capture"), seconds);
-  result("nodes", tr("graph nodes"), [](double v) { return format::count(std::llround(v)); });
-  result("collectives", tr("collectives a step"),
-         [](double v) { return format::count(std::llround(v)); });
+  for (const telemetry::Metric& metric : telemetry::metrics()) {
+    if (!metric.live) continue;
+    const std::string name(metric.name);
+    const auto value =
+        metric.reporter == telemetry::Reporter::step ? steps_.latest(name) : resultOf(*run_, name);
+    if (value) facts.append({keyText(name), format::withUnit(metric.unit, *value)});
+  }
   ranks_->setFacts(facts);
 }
 

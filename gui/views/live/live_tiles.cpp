@@ -4,7 +4,9 @@
 #include <QHBoxLayout>
 #include <cmath>
 
+#include "engine/telemetry/metrics.h"
 #include "gui/format.h"
+#include "gui/models/value.h"
 #include "storage/clock.h"
 
 namespace heddle::gui {
@@ -15,13 +17,6 @@ constexpr qsizetype kSparkline = 400;  // samples
 void push(QVector<double>& values, double value) {
   values.append(value);
   if (values.size() > 2 * kSparkline) values.remove(0, values.size() - kSparkline);
-}
-
-std::optional<double> result(const storage::RunDetail& run, const std::string& name) {
-  const auto found = run.results.find(name);
-  if (found == run.results.end()) return std::nullopt;
-  const auto* value = std::get_if<double>(&found->second);
-  return value ? std::optional(*value) : std::nullopt;
 }
 
 }  // namespace
@@ -62,7 +57,7 @@ void LiveTiles::append(const std::vector<StepPoint>& points) {
   for (const StepPoint& point : points) {
     if (point.hasLoss) push(losses_, point.loss);
     push(bytes_, point.memoryBytes);
-    if (point.step > kWarmUpSteps) {
+    if (point.step > telemetry::kWarmUpSteps) {
       push(rates_, point.tokensPerSecond);
       push(seconds_, point.stepSeconds);
     }
@@ -115,19 +110,19 @@ void LiveTiles::showThroughput(const storage::RunDetail& run) {
 }
 
 void LiveTiles::showUtilization(const storage::RunDetail& run, const StepPoints& steps) {
-  const auto mfu = steps.latest("mfu") ? steps.latest("mfu") : result(run, "mfu");
+  const auto mfu = steps.latest("mfu") ? steps.latest("mfu") : resultOf(run, "mfu");
   utilization_->setVisible(mfu.has_value());
   if (mfu) utilization_->setValue(format::percent(*mfu));
 }
 
 void LiveTiles::showMemory(const storage::RunDetail& run) {
   // A run that has ended shows its result, as every page does; before, its newest step.
-  const auto peak = result(run, "peak_bytes");
+  const auto peak = resultOf(run, "peak_bytes");
   const double held = peak.value_or(newest_.memoryBytes);
   memory_->setValue(std::isnan(held) ? format::kNone : format::bytes(held));
   memory_->setToolTip(peak ? tr("Peak of the rank that held most, as on every page")
                            : tr("Held now by the rank that holds most"));
-  const auto predicted = result(run, "predicted_peak_bytes");
+  const auto predicted = resultOf(run, "predicted_peak_bytes");
   memory_->setNote(predicted && *predicted > 0 ? tr("predicted %1").arg(format::bytes(*predicted))
                    : run.ranks.size() > 1
                        ? tr("highest of %1")

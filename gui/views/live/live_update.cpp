@@ -19,11 +19,6 @@ storage::RunId chosen(const std::vector<storage::RunSummary>& runs) {
   return runs.empty() ? 0 : runs.front().id;
 }
 
-std::optional<double> resultOf(const storage::RunDetail& run, const char* key) {
-  const auto found = run.results.find(key);
-  return found == run.results.end() ? std::nullopt : number(found->second);
-}
-
 /// All stages' surprises, the largest first.
 std::vector<RankSurprise> surprisesOf(const workbench::RunSteps& steps) {
   constexpr size_t kMax = 3;

@@ -21,8 +21,6 @@ void raise(double& highest, double value) {
   if (std::isnan(highest) || value > highest) highest = value;
 }
 
-void accumulate(double& sum, double value) { sum = std::isnan(sum) ? value : sum + value; }
-
 }  // namespace
 
 void StepPoints::add(const storage::StepRow& row, double now) {
@@ -42,27 +40,23 @@ void StepPoints::add(const storage::StepRow& row, double now) {
   point.time = std::max(point.time, row.step.time);
   if (held.ranks == 0) held.seen = now;
   ++held.ranks;
-  if (const auto loss = value(row, "loss"); loss && (!point.hasLoss || row.rank < held.lossRank)) {
-    point.loss = *loss;
-    point.hasLoss = true;
-    held.lossRank = row.rank;
-  }
-  if (const auto speed = value(row, "tokens_per_second")) {
-    accumulate(point.tokensPerSecond, *speed);
-    ++held.speedRanks;
-  }
-  if (const auto bytes = value(row, "resident_bytes")) raise(point.memoryBytes, *bytes);
+  for (const auto& [name, fold] : {std::pair("loss", &held.loss),
+                                   {"tokens_per_second", &held.speed},
+                                   {"resident_bytes", &held.bytes}})
+    if (const auto reported = value(row, name)) fold->add(row.rank, *reported);
+  // A step lasts until the slowest rank has ended it.
   if (seconds) raise(point.stepSeconds, *seconds);
-  if (const auto exposed = value(row, "exposed_seconds"); exposed && seconds && *seconds > 0) {
-    accumulate(point.exposedShare, *exposed / *seconds);
-    ++held.exposedRanks;
-  }
+  if (const auto exposed = value(row, "exposed_seconds"); exposed && seconds && *seconds > 0)
+    held.exposed.add(row.rank, *exposed / *seconds);
 }
 
 StepPoint StepPoints::finished(const Held& held) {
   StepPoint point = held.point;
-  if (held.speedRanks > 0) point.tokensPerSecond /= static_cast<double>(held.speedRanks);
-  if (held.exposedRanks > 0) point.exposedShare /= static_cast<double>(held.exposedRanks);
+  point.hasLoss = !held.loss.empty();
+  point.loss = held.loss.value();
+  point.tokensPerSecond = held.speed.value();
+  point.memoryBytes = held.bytes.value();
+  point.exposedShare = held.exposed.value();
   return point;
 }
 

@@ -8,21 +8,22 @@
 #include <string>
 #include <vector>
 
+#include "engine/telemetry/metrics.h"
 #include "gui/models/run_pace.h"
 
 namespace heddle::gui {
 
-/// NaN where no rank reported the metric.
+/// The ranks' values as one (telemetry::Metric::over_ranks); NaN where no rank reported the metric.
 struct StepPoint {
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   int64_t step = 0;
-  double time = 0;                 // Unix seconds, of the last rank
-  double loss = kNone;             // as the lowest rank reports it
-  double tokensPerSecond = kNone;  // mean of the ranks
-  double memoryBytes = kNone;      // of the rank that holds most
-  double stepSeconds = kNone;      // of the slowest rank
-  double exposedShare = kNone;     // of the step, mean of the ranks; profiled steps only
-  bool hasLoss = false;            // reported, be it NaN
+  double time = 0;  // Unix seconds, of the last rank
+  double loss = kNone;
+  double tokensPerSecond = kNone;
+  double memoryBytes = kNone;
+  double stepSeconds = kNone;   // of the slowest rank
+  double exposedShare = kNone;  // of the step; profiled steps only
+  bool hasLoss = false;         // reported, be it NaN
 };
 
 /// Ranks that have not ended a step that others have.
@@ -50,10 +51,11 @@ class StepPoints {
  private:
   struct Held {
     StepPoint point;
+    telemetry::RankFold loss{telemetry::metric("loss")};
+    telemetry::RankFold speed{telemetry::metric("tokens_per_second")};
+    telemetry::RankFold bytes{telemetry::metric("resident_bytes")};
+    telemetry::RankFold exposed{telemetry::metric("exposed_seconds")};  // shares of the step
     size_t ranks = 0;
-    size_t exposedRanks = 0;
-    size_t speedRanks = 0;
-    int32_t lossRank = 0;
     double seen = 0;
   };
   void add(const storage::StepRow& row, double now);

@@ -2,6 +2,7 @@
 
 #include <QPlainTextEdit>
 
+#include "engine/telemetry/metrics.h"
 #include "gui/format.h"
 #include "gui/models/run_pace.h"
 #include "gui/models/value.h"
@@ -15,18 +16,6 @@ namespace {
 constexpr int kPoints = 1000;
 constexpr int kLowestChart = 170;
 constexpr int kPauseMilliseconds = 300;  // in typing, before the notes are saved
-/// The results that get a line, in order; the Compare page has the others.
-const char* const kResults[] = {"tokens_per_second_per_rank",
-                                "step_seconds",
-                                "predicted_step_seconds",
-                                "exposed_seconds",
-                                "predicted_exposed_seconds",
-                                "peak_bytes",
-                                "predicted_peak_bytes",
-                                "first_step_seconds",
-                                "capture_seconds",
-                                "nodes",
-                                "collectives"};
 const char* const kEnvironment[] = {"host", "cpu", "gpu", "engine", "torch"};
 
 QString summaryOf(const RunRow& row) {
@@ -211,7 +200,7 @@ void RunDrawer::showNotes(const std::string& notes) {
 void RunDrawer::showResults(const RunFacts& facts) {
   clear(results_);
   int row = 0;
-  const auto add = [&](const QString& key, const storage::Value& value) {
+  const auto add = [&](const std::string& key, const storage::Value& value) {
     auto* text = new ElidedLabel(valueText(key, value), "mono");
     text->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     results_->addWidget(muted(resultText(key)), row, 0);
@@ -219,22 +208,20 @@ void RunDrawer::showResults(const RunFacts& facts) {
     return text;
   };
   const auto& results = facts.detail.results;
-  const auto told = [&](const char* key) {
-    const auto found = results.find(key);
-    return found == results.end() ? std::nullopt : number(found->second);
-  };
-  const auto exposed = exposedOf(told("exposed_seconds"), told("step_seconds"));
-  for (const char* key : kResults)
-    if (const auto found = results.find(key); found != results.end()) {
-      ElidedLabel* text = add(QLatin1String(key), found->second);
-      text->setObjectName(QLatin1String(key));
-      if (found->first == "exposed_seconds" && exposed && isMuchExposed(exposed->share))
-        setTone(text, "bad");
-    }
+  const auto exposed = exposedOf(resultOf(facts.detail, "exposed_seconds"),
+                                 resultOf(facts.detail, "step_seconds"));
+  for (const telemetry::Metric& metric : telemetry::metrics()) {
+    const std::string name(metric.name);
+    const auto found = results.find(name);
+    if (!metric.drawer || found == results.end()) continue;
+    ElidedLabel* text = add(name, found->second);
+    text->setObjectName(QString::fromStdString(name));
+    if (name == "exposed_seconds" && exposed && isMuchExposed(exposed->share)) setTone(text, "bad");
+  }
   for (const char* key : kEnvironment)
     if (const auto found = facts.detail.environment.find(key);
         found != facts.detail.environment.end())
-      add(QLatin1String(key), found->second);
+      add(key, found->second);
   if (const auto& lineage = facts.detail.summary.lineage) {
     // Whole: often only its end distinguishes a name from its siblings.
     storage::Lineage shown = *lineage;
@@ -246,7 +233,7 @@ void RunDrawer::showResults(const RunFacts& facts) {
     results_->addWidget(muted(tr("lineage")), row, 0, Qt::AlignTop);
     results_->addWidget(text, row++, 1);
   }
-  add(tr("ranks"), double(facts.detail.ranks.size()));
+  add("ranks", double(facts.detail.ranks.size()));
 }
 
 void RunDrawer::showStep(const RunFacts& facts) {

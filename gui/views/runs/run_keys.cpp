@@ -7,12 +7,15 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/telemetry/metrics.h"
 #include "gui/format.h"
 #include "gui/models/state_look.h"
 #include "gui/views/runs/runs_model.h"
 
 namespace heddle::gui {
 namespace {
+
+constexpr std::string_view kResults = "results.";  // may be left out
 
 using Units = QHash<QString, double>;
 
@@ -138,12 +141,20 @@ bool isColumn(const QString& key) { return columns().contains(key); }
 KeyKind kindOf(const QString& key) {
   const auto column = columns().constFind(key);
   if (column != columns().constEnd()) return *column;
-  if (key.contains(QStringLiteral("_bytes"))) return KeyKind::bytes;
-  if (key.contains(QStringLiteral("tokens_per_second"))) return KeyKind::rate;
-  if (key.endsWith(QStringLiteral("seconds"))) return KeyKind::seconds;
-  if (key.endsWith(QStringLiteral("mfu")) || key.endsWith(QStringLiteral("uncertain")))
-    return KeyKind::share;
-  return KeyKind::open;
+  const std::string name = key.toStdString();
+  switch (
+      telemetry::metric(name.starts_with(kResults) ? name.substr(kResults.size()) : name).unit) {
+    case Unit::bytes:
+      return KeyKind::bytes;
+    case Unit::tokens_per_second:
+      return KeyKind::rate;
+    case Unit::seconds:
+      return KeyKind::seconds;
+    case Unit::share:
+      return KeyKind::share;
+    default:
+      return KeyKind::open;
+  }
 }
 
 QString numberText(KeyKind kind, double number) {
@@ -158,8 +169,7 @@ QString numberText(KeyKind kind, double number) {
       return format::percent(number);
     case KeyKind::count:
     case KeyKind::rate:
-      return std::isfinite(number) ? format::count(std::llround(number))
-                                   : format::notFinite(number);
+      return format::withUnit(Unit::count, number);
     default:
       return QString::number(number, 'g', 9);
   }

@@ -11,7 +11,7 @@ namespace heddle::gui {
 /// open: a key of recipe, environment or results, whose values are numbers or words.
 enum class KeyKind { words, state, count, loss, rate, bytes, seconds, share, date, open };
 
-/// A column of the table or one of its facts ("tag"); others by their name's end ("_bytes").
+/// A column of the table, one of its facts ("tag"), or a result, whose kind is its metric's unit.
 KeyKind kindOf(const QString& key);
 /// Columns that can be compared, and tags and notes.
 bool isColumn(const QString& key);

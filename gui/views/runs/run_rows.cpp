@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/telemetry/metrics.h"
 #include "gui/models/run_pace.h"
 #include "gui/models/value.h"
 #include "storage/clock.h"
@@ -32,10 +33,12 @@ Result<> addNewest(storage::Reader& reader, RunRow& row) {
   std::set<int32_t> ranks;
   for (const storage::LogCursor& log : *logs)
     if (log.rank >= 0) ranks.insert(log.rank);
-  for (const int32_t rank : ranks) {
-    const auto bytes = valueAt(reader, run.id, "resident_bytes", rank, run.steps);
-    if (bytes) row.peakBytes = std::max(row.peakBytes.value_or(0), *bytes);
-  }
+  constexpr auto kMemory = "resident_bytes";
+  telemetry::RankFold memory(telemetry::metric(kMemory));
+  for (const int32_t rank : ranks)
+    if (const auto bytes = valueAt(reader, run.id, kMemory, rank, run.steps))
+      memory.add(rank, *bytes);
+  if (!memory.empty()) row.peakBytes = memory.value();
   const auto exposed = readExposed(reader, run.id, {ranks.begin(), ranks.end()});
   if (!exposed) return fail(exposed);
   if (*exposed) row.exposedShare = (*exposed)->share;

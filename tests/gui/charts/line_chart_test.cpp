@@ -62,7 +62,7 @@ class LineChartTest : public QObject {
     for (const QString& label : tickLabels(memory)) QVERIFY2(label.size() <= 4, qPrintable(label));
     QCOMPARE(memory.crosshairText(50), (QStringList{"step 50", "2.00 GiB"}));
 
-    LineChart rate("Throughput", Unit::tokensPerSecond);
+    LineChart rate("Throughput", Unit::tokens_per_second);
     rate.addCurve("run", Qt::blue);
     show(rate);
     for (int step = 1; step <= 50; ++step) rate.append(0, step, 5000 + step * 40);
@@ -72,7 +72,7 @@ class LineChartTest : public QObject {
   }
 
   void warm_up_is_cut_off_in_long_runs_only() {
-    LineChart rate("Throughput", Unit::tokensPerSecond);
+    LineChart rate("Throughput", Unit::tokens_per_second);
     rate.addCurve("run", Qt::blue);
     rate.setWarmUp(3);
     show(rate);
@@ -156,7 +156,7 @@ class LineChartTest : public QObject {
 
   void charts_of_a_group_share_axis_and_crosshair() {
     LineChart loss("Loss", Unit::loss);
-    LineChart rate("Throughput", Unit::tokensPerSecond);
+    LineChart rate("Throughput", Unit::tokens_per_second);
     loss.addCurve("run", Qt::blue);
     rate.addCurve("run", Qt::blue);
     show(loss);
@@ -214,7 +214,7 @@ class LineChartTest : public QObject {
     for (const int width : {180, 280, 480})
       for (const double predicted : {990.0, 1000.5, 1020.0})
         for (const int marked : {2, 50, 99}) {
-          LineChart chart("Throughput", Unit::tokensPerSecond);
+          LineChart chart("Throughput", Unit::tokens_per_second);
           chart.addCurve("run", Qt::blue);
           chart.setReferences({{predicted, "predicted"}, {predicted + 15, "limit"}});
           chart.setMark(ChartMark{double(marked), "step 1,204: 23.1 % longer than predicted"});
@@ -246,7 +246,7 @@ class LineChartTest : public QObject {
   void ticks_keep_clear_of_the_words() {
     for (const int width : {180, 280, 480})
       for (int first = 2180; first <= 2220; first += 4) {
-        LineChart chart("Throughput", Unit::tokensPerSecond);
+        LineChart chart("Throughput", Unit::tokens_per_second);
         chart.addCurve("run", Qt::blue);
         chart.setMark(ChartMark{double(first), "step 2,204: 35.8 % longer than predicted"});
         show(chart);

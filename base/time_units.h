@@ -1,9 +1,9 @@
-// The units of durations, the largest first: on axes and in words alike. No Qt.
+// The units of durations, the largest first: on axes and in words alike.
 #pragma once
 
 #include <array>
 
-namespace heddle::gui {
+namespace heddle {
 
 struct TimeUnit {
   double seconds;  // of one
@@ -18,4 +18,4 @@ inline constexpr std::array kTimeUnits = {
     TimeUnit{1e-3, 9.995e-4, "ms"},  TimeUnit{1e-6, 9.995e-7, "µs"},
     TimeUnit{1e-9, 0, "ns"}};
 
-}  // namespace heddle::gui
+}  // namespace heddle
