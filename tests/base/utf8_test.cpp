@@ -148,6 +148,9 @@ class Utf8Test : public QObject {
 
   void numbersKeepTheirDigitsAndNames() {
     constexpr double kInfinity = std::numeric_limits<double>::infinity(), kNaN = std::nan("");
+    constexpr Unit kUnits[] = {Unit::unknown, Unit::number,  Unit::count,
+                               Unit::loss,    Unit::bytes,   Unit::tokens_per_second,
+                               Unit::tokens,  Unit::seconds, Unit::share};
     const auto check = [](const std::string& text, const char* expected) {
       QCOMPARE(text, std::string(expected));
     };
@@ -158,24 +161,29 @@ class Utf8Test : public QObject {
     check(loss_text(1.234e-7), "1.23e-7");
     check(loss_text(-0.0), "0.000");
     check(loss_text(1.5e9), "1.500e9");
-    for (const auto& text : {loss_text, seconds_text, bytes_text, count_text, rate_text}) {
-      check(text(kNaN), "NaN");
-      check(text(kInfinity), "∞");
-      check(text(-kInfinity), "-∞");
+    for (const Unit unit : kUnits) {
+      check(unit_text(unit, kNaN), "NaN");
+      check(unit_text(unit, kInfinity), "∞");
+      check(unit_text(unit, -kInfinity), "−∞");
     }
     // A value that rounds up to the next unit is shown in it.
     check(seconds_text(0.99996), "1.00 s");
     check(seconds_text(9.999), "10.0 s");
-    check(bytes_text(1024 * 1023.99), "1.0 MiB");
+    check(seconds_text(110), "110 s");
+    check(seconds_text(119.96), "2.00 min");
+    check(bytes_text(1024 * 1023.99), "1.00 MiB");
     check(bytes_text(-0.3), "0 B");
     check(count_text(-0.3), "0");
     check(rate_text(0.0412), "0.0412 tok/s");
-    check(quantity_text("peak_bytes", 247'305'792), "235.8 MiB");
-    check(quantity_text("expected.step_seconds", 0.089), "89 ms");
-    check(quantity_text("last_loss", 4e-4), "0.000400");
-    check(quantity_text("grad_norm", kNaN), "NaN");
-    check(quantity_text("nodes", 1266), "1,266");
-    check(quantity_text("mfu", 0.41237), "0.41237");
+    check(bytes_text(247'305'792), "236 MiB");
+    check(bytes_text(247'305'792, 2), "235.85 MiB");
+    check(seconds_text(0.089), "89.0 ms");
+    check(short_count_text(8'030'261'248), "8.03 B");
+    check(share_text(0.41237), "41.2 %");
+    check(significant_text(12'345.6), "12,346");
+    check(significant_text(3e-4), "3.00e-4");
+    check(unit_text(Unit::unknown, 1266), "1,266");
+    check(unit_text(Unit::unknown, 0.41237), "0.4124");
   }
 
   void whatIsThrownBecomesAnError() {

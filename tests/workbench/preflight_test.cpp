@@ -199,7 +199,7 @@ class PreflightTest : public QObject {
     gpu_host.report.gpus.assign(2, {"NVIDIA H100", 80 * kGiB, "535"});
     gpu_host.report.checks = {{"driver", Status::fail, "535", "CUDA 13 needs 580", true},
                               {"GPU memory", Status::warn,
-                               "GPU 1 has 1.0 GiB of 80.0 GiB free, "
+                               "GPU 1 has 1.00 GiB of 80.0 GiB free, "
                                "bob's python3 (process 7) holds 79 GiB",
                                "wait", true}};
     const TargetNow now = on({gpu_host});
@@ -230,7 +230,7 @@ class PreflightTest : public QObject {
     far.engine_bytes = 512 << 20;
     far.gpu_engine_bytes = int64_t{3} << 30;
     const auto found = preflight(load("llama3-debug", "[hardware]\nranks = 2\n"), on_lab({far}));
-    QVERIFY2(line(found, "disk").find("3.0 GiB to bring there") != std::string::npos,
+    QVERIFY2(line(found, "disk").find("3.00 GiB to bring there") != std::string::npos,
              line(found, "disk").c_str());
     QVERIFY2(may_start(found), lines_of(found, Status::fail).c_str());
   }
@@ -244,7 +244,7 @@ class PreflightTest : public QObject {
     QVERIFY(!may_start(found));
     const std::string said = line(found, "memory");
     QVERIFY2(said.starts_with("fail memory: 8 ranks need ") &&
-                 said.find("4.0 GiB of 256.0 GiB are free") != said.npos &&
+                 said.find("4.00 GiB of 256 GiB are free") != said.npos &&
                  said.find("hardware.overcommit = true") != said.npos,
              said.c_str());
     QVERIFY(line(found, "cores").starts_with("warn cores: 8 ranks on 2 cores; "));
@@ -263,7 +263,7 @@ class PreflightTest : public QObject {
     const std::string said = line(found, "disk");
     QVERIFY2(
         said.find("3 checkpoints of ") != said.npos &&
-            said.find("one being written included; 1.0 GiB free at ~/.heddle; ") != said.npos &&
+            said.find("one being written included; 1.00 GiB free at ~/.heddle; ") != said.npos &&
             said.find("lower checkpoint.keep") != said.npos,
         said.c_str());
     const auto none = preflight(
@@ -311,7 +311,7 @@ class PreflightTest : public QObject {
     const auto recipe = load("llama3-debug", "[hardware]\nranks = 4\n");
     const auto found = preflight(recipe, on_lab({far, full}));
     QVERIFY2(line(found, "disk of node").starts_with("pass disk of node: ") &&
-                 line(found, "disk of node").find("512.0 MiB to bring there") != std::string::npos,
+                 line(found, "disk of node").find("512 MiB to bring there") != std::string::npos,
              line(found, "disk of node").c_str());
     QVERIFY(line(found, "disk of full").starts_with("fail "));
     QCOMPARE(line(found, "cores of node"), std::string("pass cores of node: 2 ranks on 64 cores"));

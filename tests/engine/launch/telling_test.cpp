@@ -135,7 +135,7 @@ class TellingTest : public QObject {
     const telemetry::Step step =
         step_at(12, 32, {{"tokens_per_second", 6667}, {"resident_bytes", 152240000}});
     QCOMPARE(telemetry::step_text(step, 40, pace.seconds_left(40)),
-             std::string("step 12/40  loss 2.500  gradient 1.25  6,667 tok/s a rank  145.2 MiB  "
+             std::string("step 12/40  loss 2.500  gradient 1.25  6,667 tok/s a rank  145 MiB  "
                          "ETA 56.0 s"));
     QVERIFY(!pace.seconds_left(12));
     QCOMPARE(telemetry::step_text(step_at(1, 0), 1000),

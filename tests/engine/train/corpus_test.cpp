@@ -102,7 +102,7 @@ class CorpusTest : public QObject {
     const auto told =
         described(put("short.jsonl", QByteArray("{\"text\": \"To be.\"}\n").repeated(100)));
     QVERIFY2(told.exit_code == 0, told.err.constData());
-    QVERIFY2(told.out.startsWith("short.jsonl: 100.0 % of the samples; 1.9 KiB in 1 file; 100 "
+    QVERIFY2(told.out.startsWith("short.jsonl: 100.0 % of the samples; 1.86 KiB in 1 file; 100 "
                                  "documents, "),
              told.out.constData());
     QVERIFY(told.out.contains("<|end_of_text|>\n=== another document\n<|begin_of_text|>To be."));
