@@ -9,6 +9,7 @@
 #include <map>
 #include <sstream>
 
+#include "base/number_text.h"
 #include "base/unique_name.h"
 #include "remote/node_libraries.h"
 #include "remote/private_root.h"
@@ -80,12 +81,6 @@ Command shell(const std::string& script, std::vector<std::string> arguments) {
   return command;
 }
 
-std::string size_text(uint64_t bytes) {
-  const double mebibytes = static_cast<double>(bytes) / (1 << 20);
-  return mebibytes < 1024 ? fmt::format("{:.0f} MiB", mebibytes)
-                          : fmt::format("{:.1f} GiB", mebibytes / 1024);
-}
-
 Result<> check_space(Node& node, const std::string& folder, uint64_t needed) {
   Command df;
   df.argv = {"df", "-Pk", folder};
@@ -106,7 +101,8 @@ Result<> check_space(Node& node, const std::string& folder, uint64_t needed) {
       "{}: the disk of {} is too full: the engine needs {} more and {} are free: free some space, "
       "or give "
       "the target another root folder",
-      node.name(), folder, size_text(needed), size_text(available * 1024));
+      node.name(), folder, bytes_text(static_cast<double>(needed)),
+      bytes_text(static_cast<double>(available * 1024)));
 }
 
 /// The part of the bundle that is not among the node's blobs: files that the node has itself, and

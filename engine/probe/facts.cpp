@@ -26,9 +26,7 @@ std::vector<std::string> all_of(const Facts& facts, const std::string& key) {
   return values;
 }
 
-std::string size_text(int64_t bytes) {
-  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / static_cast<double>(kGiB));
-}
+std::string size_text(int64_t bytes) { return bytes_text(static_cast<double>(bytes)); }
 
 std::string trimmed(const std::string& text) {
   const size_t begin = text.find_first_not_of(" \t");
