@@ -25,8 +25,8 @@ QString told(const QString& name, const QString& text, Tone tone) {
            QString(text).replace(QChar(' '), QStringLiteral("&nbsp;")));
 }
 
-QString told(const QString& name, double now, double before, QString (*words)(double, int)) {
-  const QString size = words(std::abs(now - before), 0);
+QString told(const QString& name, double now, double before, Unit unit) {
+  const QString size = format::withUnit(unit, std::abs(now - before));
   if (std::abs(now - before) <= kNothing * std::abs(before))
     return told(name, QStringLiteral("+0"), Tone::muted);
   return told(name, format::signedValue(size, now < before), now < before ? Tone::good : Tone::bad);
@@ -85,10 +85,10 @@ void EditHint::refresh() {
     text = prediction_.staleReason().toHtmlEscaped();
   } else if (before_ && now) {
     const plan::Document &a = now->document, &b = before_->document;
-    text = QStringList{told(tr("step"), a.step_seconds, b.step_seconds, format::seconds),
-                       told(tr("exposed"), a.exposed_seconds, b.exposed_seconds, format::seconds),
+    text = QStringList{told(tr("step"), a.step_seconds, b.step_seconds, Unit::seconds),
+                       told(tr("exposed"), a.exposed_seconds, b.exposed_seconds, Unit::seconds),
                        told(tr("memory"), static_cast<double>(a.peak_bytes),
-                            static_cast<double>(b.peak_bytes), format::bytes)}
+                            static_cast<double>(b.peak_bytes), Unit::bytes)}
                .join(QStringLiteral("&nbsp; "));
   }
   differences_->setText(text);
