@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gui/round_step.h"
 #include "base/time_units.h"
+#include "gui/round_step.h"
 
 namespace heddle::gui {
 namespace {

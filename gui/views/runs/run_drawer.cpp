@@ -208,8 +208,8 @@ void RunDrawer::showResults(const RunFacts& facts) {
     return text;
   };
   const auto& results = facts.detail.results;
-  const auto exposed = exposedOf(resultOf(facts.detail, "exposed_seconds"),
-                                 resultOf(facts.detail, "step_seconds"));
+  const auto exposed =
+      exposedOf(resultOf(facts.detail, "exposed_seconds"), resultOf(facts.detail, "step_seconds"));
   for (const telemetry::Metric& metric : telemetry::metrics()) {
     const std::string name(metric.name);
     const auto found = results.find(name);
