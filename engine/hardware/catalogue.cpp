@@ -74,7 +74,7 @@ class KindReader {
     entry.name = name;
     const size_t before = faults_.size();
     read_table(*table, place, entry, [&](recipe::Fault fault) { faults_.push_back(fault); });
-    if (faults_.size() > before) return false;  // what contradicts would only repeat it
+    if (faults_.size() > before) return false;  // contradictions would only repeat it
     for (const Contradiction& each : contradictions(entry)) {
       const toml::node* node = table->get(each.key);
       faults_.push_back(fault_at(node ? *node : *table, place, each.key, each.what, each.valid));

@@ -1,4 +1,4 @@
-// All hardware that plans can be made for: what ships with Heddle, and what users add.
+// All hardware that plans can be made for: built in, and added by users.
 #pragma once
 
 #include <map>

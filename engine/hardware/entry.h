@@ -60,7 +60,7 @@ struct Node {
   /// Measured rates by number of ranks; without them the ring's formula holds.
   std::vector<LinkRate> gather, all_reduce, all_to_all;
 
-  Number usd_per_device_hour;  // what one costs; no prediction depends on it; often not known
+  Number usd_per_device_hour;  // the price of one; no prediction depends on it; often not known
 };
 
 struct Network {
@@ -70,7 +70,7 @@ struct Network {
   ByProtocol step_us;  // from one node to the next
 };
 
-/// A program that others train with: what it makes of the hardware, as its published runs show.
+/// A program that others train with: how well it uses the hardware, as its published runs show.
 struct Program {
   std::string name, title, file;
 
@@ -90,7 +90,7 @@ struct Program {
   Number exchange_share;      // of exchanges inside a node that compute waits for
   Number exchange_far_share;  // of those that leave it
   Number exchange_us;         // that each one takes longer, for each node that it is on
-  Number gather_share;        // of gathers and scatters beside compute that is not hidden
+  Number gather_share;        // of gathers and scatters next to compute that is not hidden
   Number reduce_reach;        // of the measured rate, when gradients are reduced once a step
   Number reduce_all_reach;    // the same where each rank has them whole afterwards
   Number pipeline_reduce;     // how many times as long the latter takes in a pipeline over nodes

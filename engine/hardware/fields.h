@@ -1,4 +1,4 @@
-// Every number that a file of the catalogue may give: its key, its range, what it is.
+// Every number that a file of the catalogue may give: its key, its range, its meaning.
 #pragma once
 
 #include <vector>

@@ -319,7 +319,7 @@ void take_over(Node& entry) {
       guessed(rate.gb_per_s.origin, rate.gb_per_s.source, entry.name);
     }
   entry.title.clear();
-  entry.usd_per_device_hour = {};  // what is built alike may cost anything
+  entry.usd_per_device_hour = {};  // hardware that is built alike may cost anything
 }
 
 void take_over(Network& entry) {

@@ -17,7 +17,8 @@ struct TablePlace {
   std::string file, key;
 };
 
-/// Adds what the table says to `entry`, which holds what it has from the entry that it is `like`.
+/// Adds the numbers of the table to `entry`, which already holds those from the entry that it is
+/// `like`.
 /// Reports unknown keys, values of another type, numbers out of range, and what is still missing.
 void read_table(const toml::table& table, const TablePlace& place, Device& entry,
                 const Report& report);

@@ -20,7 +20,7 @@ struct Obvious {
 /// are among them: TorchTitan's 8B, 70B and 405B, Llama 3's own 405B (arXiv 2407.21783, table 4).
 std::vector<Obvious> obvious_layouts(const Question& question, int64_t node_devices);
 
-/// "does not fit: …" or "12 % slower: …", in one sentence with numbers. `best`: what was chosen.
+/// "does not fit: …" or "12 % slower: …", in one sentence with numbers. `best`: the chosen one.
 std::string why_not(const plan::Found& found, const plan::Found& best, int64_t limit_bytes);
 
 }  // namespace heddle::search

@@ -27,8 +27,8 @@ Choice with_mode(Choice choice, RecomputeMode mode, double budget = 0) {
 
 double bytes_of(const plan::Found& found) { return static_cast<double>(found.peak_bytes); }
 
-/// Some layers keep all, and the others about as much as with `best`: what is left is less than the
-/// next budget takes.
+/// Some layers keep all, and the others about as much as with `best`: the remaining memory is less
+/// than the next budget takes.
 void keep_layers(const Choice& layout, int64_t layers, double limit, const Tried& best,
                  const Tried& full, const PlanLayout& plan) {
   constexpr double kLess = 0.03;

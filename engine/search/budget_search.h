@@ -15,8 +15,8 @@ namespace heddle::search {
 using PlanLayout = std::function<std::optional<plan::Found>(const Choice&)>;
 
 /// Plans `layout`, of so many layers, with full and without recomputation, and between the two with
-/// budgets, each closer to `limit` bytes. What is left then keeps some layers whole. Few plans:
-/// memory grows with the budget, in steps.
+/// budgets, each closer to `limit` bytes. The remaining memory then keeps some layers whole. Few
+/// plans: memory grows with the budget, in steps.
 void search_budget(const Choice& layout, int64_t layers, int64_t limit, const PlanLayout& plan);
 
 }  // namespace heddle::search

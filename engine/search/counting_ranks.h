@@ -1,5 +1,5 @@
 // The search for the best layout over several numbers of ranks: how many ranks a recipe needs, and
-// what it costs.
+// its cost.
 #pragma once
 
 #include <functional>

@@ -13,15 +13,15 @@
 namespace heddle::search {
 
 struct Estimate {
-  double least_seconds = 0;  // of a step: what it computes, and what waits for it, take that long
-  double seconds = 0;        // what is expected: parameters' transfers that nothing hides besides
+  double least_seconds = 0;  // of a step: its computation, and the waits for it, take that long
+  double seconds = 0;        // the expected time: adds transfers of parameters that nothing hides
   int64_t bytes = 0;         // of the rank that needs most
 };
 
 class Estimator {
  public:
   /// `entry`: the hardware's, without which transfers of parameters are not counted;
-  /// `process_bytes`: what a rank holds besides its step.
+  /// `process_bytes`: memory of a rank besides its step.
   Estimator(const Question& question, const hardware::Entry* entry, int64_t process_bytes);
 
   /// Errors: the layout cannot be captured.
@@ -48,7 +48,7 @@ class Estimator {
   std::map<std::pair<int64_t, bool>, std::vector<int64_t>> layers_;
 };
 
-/// Micro-batches of which a pipeline rank keeps what backward needs, at most.
+/// The most micro-batches whose activations a pipeline rank keeps for backward.
 int64_t under_way(const Choice& choice, int64_t pipeline_rank);
 
 }  // namespace heddle::search

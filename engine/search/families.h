@@ -1,5 +1,5 @@
-// Layouts with all their ways to recompute: by what they promise when recomputation spends just the
-// memory that there is. That is not the order of those that fit as they are.
+// Layouts with all their ways to recompute, by the speed they promise when recomputation spends
+// just the memory that there is. That is not the order of those that fit as they are.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Family {
 };
 
 /// The most promising first. Of those that cut layers and batches alike, and differ in how ranks
-/// share parameters, the most promising alone: what recomputation gains is the same in all of them.
+/// share parameters, the most promising alone: recomputation gains as much in each of them.
 /// `limit`: bytes of a rank; 0: none.
 std::vector<Family> families_of(const std::vector<Rated>& rated, int64_t limit);
 

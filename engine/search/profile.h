@@ -26,7 +26,7 @@ struct Profile {
   Passes layer;
   Passes ends;                // embedding, last norm, output and loss
   int64_t kept_bytes = 0;     // that a layer's forward leaves for its backward
-  int64_t working_bytes = 0;  // beyond what layers have kept, at the most, while a layer works
+  int64_t working_bytes = 0;  // on top of kept activations, at the most, while a layer works
   int64_t last_bytes = 0;     // the same of the stage that has the output
   double update_seconds = 0;  // an element of a rank's shards
 };
@@ -43,7 +43,7 @@ class Profiles {
  private:
   /// The degrees of ranks that share a micro-batch, cp's mode, sequences of a micro-batch.
   using Inside = std::tuple<recipe::Degrees, recipe::ContextMode, int64_t>;
-  /// A small model, and what it runs on.
+  /// A small model and its machine.
   struct Small {
     recipe::Recipe recipe;
     train::Machine machine;

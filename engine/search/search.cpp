@@ -27,13 +27,13 @@ namespace {
 constexpr int64_t kLayersToPlan = 2400;
 constexpr size_t kMinPlans = 12;
 constexpr double kBoundIsOff = 0.97;   // profiles are of three layers
-constexpr double kMemoryIsOff = 0.85;  // and planned steps may need less than what is judged
+constexpr double kMemoryIsOff = 0.85;  // and planned steps may need less than estimated
 constexpr double kPromiseIsOff = 0.9;
 constexpr size_t kPlansABudget = 12;
 constexpr size_t kFastestRefined = 3;
-constexpr size_t kMinRefined = 8;  // plans that spend memory on keeping what is recomputed
+constexpr size_t kMinRefined = 8;  // plans that spend memory on keeping instead of recomputing
 constexpr size_t kInputsKept = 3;  // layouts that are tried so
-constexpr double kSlowest = 2;     // times the fastest step: what is slower is nobody's choice
+constexpr double kSlowest = 2;     // times the fastest step: nobody chooses slower ones
 constexpr size_t kCaptured = 24;
 constexpr int64_t kMaxNodes = 20'000;  // larger steps are put together from a few micro-batches
 
@@ -135,7 +135,7 @@ class Search {
     return !hooks_.cancelled();
   }
 
-  /// All may be too large by their bounds, or refused: what lacks least is worth knowing.
+  /// All may be too large by their bounds, or refused: the one that lacks least is worth knowing.
   void plan_leanest() {
     std::vector<Rated> leanest = rated_;
     std::ranges::stable_sort(leanest, {}, [](const Rated& rated) { return rated.estimate.bytes; });
@@ -190,7 +190,7 @@ class Search {
     return true;
   }
 
-  /// By its bounds it does not fit, or is no faster than what is known.
+  /// By its bounds it does not fit, or is no faster than a known one.
   bool hopeless(const Rated& rated) const {
     const bool too_large =
         result_.limit_bytes > 0 && kMemoryIsOff * static_cast<double>(rated.estimate.bytes) >
@@ -224,7 +224,7 @@ class Search {
   /// Some layers are recomputed in another way than the others. `fits`: a copy, since plans move.
   void spend_memory(const Planned fits) {
     constexpr int64_t kManyLayers = 64;  // whose plans take longer
-    // The whole of what is left may be too much: then ever closer to as much as fits.
+    // All of the remaining memory may be too much: then tries shrink towards the part that fits.
     double fits_with = 0, too_much = 1, share = 1;
     for (int tries = question_.recipe.model.n_layers > kManyLayers ? 2 : 4; tries > 0;
          --tries, share = std::midpoint(fits_with, too_much)) {
@@ -289,7 +289,7 @@ class Search {
     }
   }
 
-  /// Along the front that is expected, so that what needs less memory is known as well.
+  /// Plans along the expected front, so that layouts with less memory are known as well.
   bool plan_spread(size_t until) {
     std::vector<const Rated*> front;
     int64_t least = std::numeric_limits<int64_t>::max();

@@ -205,7 +205,7 @@ class Asking {
     return std::max<int64_t>(given.training.global_batch * ranks / given.hardware.ranks, 1);
   }
 
-  /// The planner tries what would make room for the layout that lacks least.
+  /// The planner tries changes that would make room for the layout that lacks least.
   void add_remedies(plan::SearchResult& result) {
     PlanRequest plan = plan_request();
     plan.sets.insert(plan.sets.end(), result.least->sets.begin(), result.least->sets.end());

@@ -1,5 +1,5 @@
-// From a recipe's text to the layouts that train it fastest: what `search` and `plan --serve` do
-// for each request.
+// From a recipe's text to the layouts that train it fastest: the work of `search` and `plan
+// --serve` for each request.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct SearchRequest {
   std::vector<std::string> sets;
   int64_t ranks = 0;               // 0: the recipe's own
   std::string hardware;            // empty: the recipe's
-  int64_t memory_limit = 0;        // bytes of a rank; 0: what the device has
-  std::vector<std::string> fixes;  // key=value: what the search leaves so
+  int64_t memory_limit = 0;        // bytes of a rank; 0: all that the device has
+  std::vector<std::string> fixes;  // key=value: keys that the search keeps
 };
 
 /// Returns the result; or the errors of the recipe or the fixed keys; or why nothing can be

@@ -142,7 +142,7 @@ class Enumeration {
     }
   }
 
-  /// Whether the batch is cut as what is fixed says.
+  /// Whether the batch is cut as the fixed keys say.
   bool batches(const Choice& choice) const {
     const int64_t at_once = choice.sequences * (choice.pp > 1 ? choice.micro_batches : 1);
     return !options_.of("training.local_batch", recipe_.training.local_batch, {at_once}).empty() &&
@@ -152,7 +152,7 @@ class Enumeration {
                                    .empty());
   }
 
-  /// See `enumerate`; what is fixed is not judged.
+  /// See `enumerate`; fixed keys are not judged.
   bool worthwhile(const Choice& choice) const {
     constexpr int64_t kMaxTokens = 32768, kMinTokens = 256;
     if (batch_is_fixed_) return true;

@@ -1,4 +1,4 @@
-// The layouts that a recipe can be run in: what a search goes through.
+// The layouts that a recipe can be run in: the candidates of a search.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,11 @@ struct Choice : recipe::Degrees {
 
 /// The question to a search.
 struct Question {
-  recipe::Recipe written;       // as it was given, not resolved: what `sets_of` is over
+  recipe::Recipe written;       // as given, not resolved: the base of `sets_of`
   recipe::Recipe recipe;        // resolved, with its vocabulary's size and the global batch
   std::string hardware;         // a name of the catalogue, or this machine's
   int64_t ranks = 1;            // to be used, all of them
-  int64_t memory_limit = 0;     // of a rank; 0: what the device has
+  int64_t memory_limit = 0;     // of a rank; 0: all that the device has
   std::set<std::string> fixed;  // keys that stay as the recipe has them
 };
 
@@ -56,7 +56,7 @@ std::string words_of(const Choice& choice);
 /// rank is better off with: more than 32,768 tokens at a time where one sequence has fewer, which
 /// take memory and make products no faster; fewer than 256 of a sequence that is cut, which leave
 /// it idle; and several sequences cut over ranks that could have had whole ones. Recomputation is
-/// none, selective or full; `refine.h` finds what is between them.
+/// none, selective or full; `refine.h` finds mixtures of them.
 void enumerate(const Question& question, const std::function<void(const Choice&)>& each);
 
 }  // namespace heddle::search

@@ -78,7 +78,7 @@ class Symbol : public QWidget {
   Tone tone_;
 };
 
-/// A coloured dot of 8 px: a state at a glance, always beside its word.
+/// A coloured dot of 8 px: a state at a glance, always next to its word.
 class StatusDot : public QWidget {
   Q_OBJECT
 

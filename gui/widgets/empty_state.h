@@ -1,4 +1,4 @@
-// Says what belongs here, with one button that creates it.
+// Names the missing content, with one button that creates it.
 #pragma once
 
 #include <QWidget>

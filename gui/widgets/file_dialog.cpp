@@ -30,7 +30,7 @@ class NamesOnly : public QAbstractFileIconProvider {
   QIcon file_;
 };
 
-/// Where dialogs begin: a new one lists its folder before it can be told how.
+/// Where dialogs begin: a new one lists its folder before its settings apply.
 QString emptyFolder() {
   static const QTemporaryDir folder;
   return folder.path();

@@ -1,4 +1,4 @@
-// A line around what has the keyboard and would not show it: tables, logs, what scrolls.
+// A line around a widget that has the keyboard and would not show it: tables, logs, scroll areas.
 #pragma once
 
 #include <QWidget>

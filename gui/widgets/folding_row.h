@@ -9,7 +9,7 @@ namespace heddle::gui {
 
 class FoldingRow : public QWidget {
  public:
-  /// `gap` is between groups in a row. The first one takes what room is left where `stretches`.
+  /// `gap` is between groups in a row. The first one takes the remaining room where `stretches`.
   FoldingRow(const QList<QWidget*>& groups, int gap, bool stretches = false);
   /// As narrow as its widest group.
   QSize minimumSizeHint() const override;

@@ -1,4 +1,4 @@
-// How widgets are put together: columns, rows, what scrolls.
+// Layouts of widgets: columns, rows, scroll areas.
 #pragma once
 
 #include <QHBoxLayout>

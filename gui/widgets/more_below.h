@@ -1,4 +1,4 @@
-// At the lower edge of what scrolls: that there is more below. A click goes there.
+// At the lower edge of a scroll area: shows that there is more below. A click goes there.
 #pragma once
 
 #include <QAbstractScrollArea>

@@ -66,7 +66,7 @@ Segment::Segment(const QStringList& choices, QWidget* parent)
   if (!choices.isEmpty()) group_->button(0)->setChecked(true);
   connect(group_, &QButtonGroup::idToggled, this, [this](int index, bool checked) {
     if (!checked) return;
-    // A click does not take the focus, but where the segment has it, it is on what is chosen.
+    // A click does not take the focus; where the segment has it, it is on the chosen part.
     for (QAbstractButton* button : group_->buttons())
       if (button->hasFocus()) group_->button(index)->setFocus(Qt::OtherFocusReason);
     Q_EMIT currentChanged(index);

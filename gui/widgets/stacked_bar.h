@@ -21,7 +21,7 @@ class StackedBar : public QWidget {
   explicit StackedBar(int height = 14, QWidget* parent = nullptr);
   /// `whole` 0: the parts' sum. Larger: the rest stays empty.
   void setParts(QVector<Part> parts, double whole = 0);
-  /// A line at this value, in the colour of what is bad: a limit. 0: none.
+  /// A line at this value, in the colour for bad: a limit. 0: none.
   void setMark(double value);
 
  protected:

@@ -13,7 +13,7 @@ namespace heddle::gui {
 struct Message {
   QString text;
   Tone tone = Tone::text;
-  QString subject = {};  // "run 12": what is said of it last is what holds
+  QString subject = {};  // "run 12": its last toast replaces earlier ones
   QDateTime time = QDateTime::currentDateTime();
 };
 
@@ -25,7 +25,7 @@ void showToast(QWidget* over, const Message& message);
 void showToast(QWidget* over, const QString& text, Tone tone = Tone::text);
 
 /// A message with a button, such as "Undo", which does `act` once and closes the toast. Stays
-/// beside other messages; the newest of that button takes the place of the older one.
+/// next to other messages; the newest of that button takes the place of the older one.
 void showToast(QWidget* over, const QString& text, const QString& button,
                std::function<void()> act);
 

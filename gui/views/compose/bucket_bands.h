@@ -66,7 +66,7 @@ class BucketBands : public QWidget {
   QList<int> pressedFirsts_;
 };
 
-/// "Every layer", "Every 2 layers" …: a menu of what may be asked for.
+/// "Every layer", "Every 2 layers" …: a menu of the choices.
 void addEveryActions(QMenu& menu, BucketBands& bands);
 
 }  // namespace heddle::gui

@@ -143,7 +143,7 @@ BucketList bucketsOf(const recipe::Recipe& recipe, bool sound) {
   for (const recipe::Bucket& each : recipe::buckets_of(recipe)) {
     Bucket bucket;
     bucket.modules = each.modules;
-    const bool counted =  // not what has the vocabulary's rows while that is unknown
+    const bool counted =  // except modules with the vocabulary's rows while its size is unknown
         std::ranges::all_of(each.parameters, [](const auto& p) { return p.elements() > 0; });
     for (const recipe::Parameter& parameter : each.parameters)
       bucket.elements += counted ? parameter.elements() : 0;

@@ -14,7 +14,7 @@ ChangedLines changedLines(const QString& before, const QString& after) {
   while (above < shorter && was[above] == now[above]) ++above;
   while (below < shorter - above && was[was.size() - 1 - below] == now[now.size() - 1 - below])
     ++below;
-  // An edit may be in several places: what stood between them before is not new.
+  // An edit may be in several places: the old lines between them are not new.
   QHash<QStringView, int> left;
   for (qsizetype i = above; i < was.size() - below; ++i) ++left[was[i]];
   ChangedLines changed{.at = static_cast<int>(std::min(above, now.size() - 1)), .lines = {}};

@@ -67,7 +67,7 @@ class PresetField : public ChoiceField {
                           info.key != "model.checkpoint";
       if (!number) continue;
       const QString key = QString::fromStdString(info.key);
-      // Without a preset its numbers must stand in the text; defaults need not.
+      // Without a preset its numbers must be in the text; defaults need not.
       const QString value = document().value(key);
       const bool needed = own && value != QString::fromStdString(info.fallback);
       pairs.append({key, needed ? value : QString()});
@@ -106,7 +106,7 @@ class RopeScalingField : public ChoiceField {
   }
 };
 
-/// This machine, the catalogue's nodes, and what is written if it is none of them.
+/// This machine, the catalogue's nodes, and the written name if it is none of them.
 class HardwareField : public ChoiceField {
  public:
   HardwareField(RecipeDocument& document, const recipe::KeyInfo& info)

@@ -171,7 +171,7 @@ void ComposePage::activated() {
 }
 
 void ComposePage::askForData() {
-  if (!document_.isReadable()) return;  // what was told is of what it was before
+  if (!document_.isReadable()) return;  // the words are about the recipe before
   if (const recipe::Fault* none = document_.faultOf(QStringLiteral("data.text"));
       none != nullptr && document_.isOpen(*none)) {
     dataKeys_.clear();
@@ -184,7 +184,7 @@ void ComposePage::askForData() {
 }
 
 void ComposePage::rememberExecutor() {
-  // A picture of the window (heddle render) is of what the recipe says.
+  // A picture of the window (heddle render) shows the recipe.
   if (!isPicture())
     prediction_.setExecutor(openSettings()->value(kExecutor, prediction_.executor()).toString());
   connect(&prediction_, &RecipePrediction::executorChanged, this,
@@ -277,7 +277,7 @@ void ComposePage::chooseFile() {
 }
 
 bool ComposePage::hasOwnFile() const {
-  // A sample stays what it is.
+  // A sample is never overwritten.
   return !document_.file().isEmpty() && !isSample(document_.file());
 }
 

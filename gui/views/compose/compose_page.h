@@ -33,7 +33,7 @@ class ComposePage : public Page {
   /// Asks first if the text that would be replaced is unsaved.
   void showRecipe(const QString& name, const QString& toml, const QString& file) override;
   void showPlace(int line, int column) override;
-  /// Brings back at once what was shown last: unsaved text, which it says, or a file.
+  /// Restores the last text at once: unsaved text, which it reports, or a file.
   void keepLayout() override;
 
   RecipeDocument& document() { return document_; }
@@ -67,14 +67,14 @@ class ComposePage : public Page {
   void comparePlans();
   void searchLayout();
   void refresh();
-  /// Asks what the data is, where an edit has changed that.
+  /// Reads the data again where an edit has changed it.
   void askForData();
 
   RecipeDocument document_;
   PlanClient planner_;
   RecipePrediction prediction_;
   DataDescription data_;
-  QStringList dataKeys_;  // what it has been asked for
+  QStringList dataKeys_;  // of the last question
   bool loaded_ = false;
   bool remembers_ = false;  // which file was shown last
   QString lastFile_;

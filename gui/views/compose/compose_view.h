@@ -54,7 +54,7 @@ class ComposeView : public QWidget {
 
   RecipeDocument& document_;
   RecipePrediction& prediction_;
-  QSplitter* rows_;    // what the recipe is, above what comes of it
+  QSplitter* rows_;    // the recipe, above its prediction
   QSplitter* bottom_;  // timeline and text
   RecipeForm* form_;
   QFrame* formFrame_;

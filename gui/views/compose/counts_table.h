@@ -1,4 +1,4 @@
-// Numbers of ranks with the fastest layout of each: throughput, what is left of a rank's, memory,
+// Numbers of ranks with the fastest layout of each: throughput, memory left on a rank,
 // costs. A click on a number takes its layout over.
 #pragma once
 

@@ -1,4 +1,5 @@
-// The transfers that compute waits for, the longest first, each with what would have hidden it.
+// The transfers that compute waits for, the longest first, each with the compute that would have
+// hidden it.
 #pragma once
 
 #include <QVBoxLayout>

@@ -33,7 +33,7 @@ class FaultBubble : public QLabel {
   QWidget* form_;
   QPointer<const KeyField> field_;  // that it points at
   QString told_;                    // field, fault and text
-  bool closed_ = false;             // what it says has been read
+  bool closed_ = false;             // its words have been read
 };
 
 }  // namespace heddle::gui

@@ -13,8 +13,8 @@ KeyField* sizeField(RecipeDocument& document, const recipe::KeyInfo& info);
 
 // choice_fields.cpp
 KeyField* choiceField(RecipeDocument& document, const recipe::KeyInfo& info);
-/// Choosing a preset drops the numbers that were written beside the old one; choosing "own numbers"
-/// writes them out.
+/// Choosing a preset drops the numbers that were written next to the old one; choosing "own
+/// numbers" writes them out.
 KeyField* presetField(RecipeDocument& document, const recipe::KeyInfo& info);
 /// The published models' types of scaling.
 KeyField* ropeScalingField(RecipeDocument& document, const recipe::KeyInfo& info);

@@ -1,4 +1,4 @@
-// One predicted number: a button that opens why it is what it is.
+// One predicted number: a button that explains it.
 #pragma once
 
 #include <QAbstractButton>

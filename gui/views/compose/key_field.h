@@ -24,7 +24,7 @@ class KeyField : public QObject {
   QWidget* editor() const { return editor_; }
   /// Shows the document's value, and a red border around a mistake.
   void refresh();
-  /// The first fault of the key and what would be right, empty if it has none.
+  /// The first fault of the key and its remedy, empty if it has none.
   QString fault() const;
   /// Whether that fault is a key that is still to be filled in.
   bool isOpen() const;
@@ -44,9 +44,9 @@ class KeyField : public QObject {
   KeyField(RecipeDocument& document, const recipe::KeyInfo& info, QWidget* editor);
   virtual void showValue(const QString& toml) = 0;
   RecipeDocument& document() const { return document_; }
-  /// Sets the key, and what depends on it: another number of layers has other buckets.
+  /// Sets the key and those that depend on it: another number of layers has other buckets.
   void take(const QString& toml);
-  /// A fault of what is being typed and is not in the text yet.
+  /// A fault of typed text that is not in the recipe yet.
   void setOwnFault(const QString& fault);
 
  private:

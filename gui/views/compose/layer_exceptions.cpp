@@ -39,7 +39,7 @@ Modes modesOf(const recipe::Recipe& recipe) {
     for (const std::string& name : each.modules)
       for (const std::string& module : recipe::expand_range(name)) {
         const auto layer = static_cast<size_t>(layerOf(module));
-        // The first that names a layer is what counts.
+        // The first that names a layer counts.
         if (layer < modes.size() && !modes[layer]) modes[layer] = each.recompute;
       }
   }

@@ -117,7 +117,7 @@ void LayerStrip::mousePressEvent(QMouseEvent* event) {
   if (layers() == 0) return;
   const int module = places_.at(event->position());
   const bool within = !range_.isEmpty() && module >= range_.first() && module <= range_.last();
-  if (event->button() == Qt::RightButton && within) return;  // a menu for what is chosen
+  if (event->button() == Qt::RightButton && within) return;  // a menu for the chosen layers
   const bool extends = event->modifiers() & Qt::ShiftModifier && !range_.isEmpty();
   choose({extends ? range_.anchor : module, module});
 }

@@ -132,7 +132,7 @@ void LayersPanel::showException(int first, int last) {
   const auto of = std::ranges::find_if(
       all, [&](const LayerException& each) { return each.first <= last && each.last >= first; });
   if (of == all.end()) return;
-  // Its row has a place once what is under way is laid out.
+  // Its row has a place once pending layout is done.
   QWidget* row = rows_[of - all.begin()].whole;
   QTimer::singleShot(0, row, [this, row] { area_->ensureWidgetVisible(row, 0, kApart); });
 }

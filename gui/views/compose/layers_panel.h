@@ -1,5 +1,5 @@
 // The model's picture and under it its layers to choose from, the exceptions by layers, and, always
-// in sight, what can be done with those chosen.
+// in sight, the actions on the chosen ones.
 #pragma once
 
 #include <QAction>
@@ -54,7 +54,7 @@ class LayersPanel : public QWidget {
   void refreshRows();
   Row addRow();
   QWidget* makeContent(QWidget* picture);
-  /// All that can be done with what is chosen: for the bar and the menu.
+  /// All actions on the chosen layers: for the bar and the menu.
   QList<QAction*> makeActions();
   void openMenu(const QPoint& at);
   void wrap(bool together);
@@ -65,7 +65,7 @@ class LayersPanel : public QWidget {
                  std::optional<recipe::RecomputeMode> mode);
 
   RecipeDocument& document_;
-  QScrollArea* area_;  // the picture and what follows
+  QScrollArea* area_;  // the picture and the layers
   QWidget* content_;   // all but the picture
   LayerStrip* strip_;
   QList<QAction*> actions_;  // of buckets, and of recomputation

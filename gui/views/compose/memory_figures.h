@@ -21,7 +21,7 @@ class MemoryFigures : public QWidget {
 
   /// The rows are compared with `pinned`, which may be null.
   void display(const plan::Document& document, const plan::Document* pinned, bool stale);
-  /// Rows stand closer together.
+  /// Rows are closer together.
   void setCompact(bool compact);
 
  Q_SIGNALS:

@@ -34,7 +34,7 @@ class MeshView : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  /// Where cells lie: in blocks of a node, all sizes in whole pixels.
+  /// The places of cells: in blocks of a node, all sizes in whole pixels.
   struct Grid {
     qint64 perCell = 1;              // ranks
     int columns = 1, rows = 1;       // cells of a block

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kRoomForModel = 500;   // for its picture next to the buckets
 constexpr int kRoomForLayers = 380;  // for them above the buckets, where there is none for that
-constexpr int kLowLayers = 170;      // what they may take there, or two fifths
+constexpr int kLowLayers = 170;      // the most that they take there, or two fifths
 constexpr int kRoomForLabels = 640;  // for all words of the head
 constexpr int kRoomForCount = 390;   // for how many buckets there are
 constexpr int kNarrowBands = 194;    // a name and a time in each, and a scroll bar
@@ -29,7 +29,7 @@ const QStringList& modes() {
   return words;
 }
 
-/// Whether the layout is sound: what is wrong with data or training changes no size.
+/// Whether the layout is sound: faults of data or training change no size.
 bool isLaidOut(const recipe::Recipe& recipe, const std::vector<recipe::Fault>& faults) {
   return recipe.model.vocab_size > 0 &&
          std::ranges::none_of(faults, [](const recipe::Fault& fault) {

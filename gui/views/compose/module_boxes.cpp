@@ -12,7 +12,7 @@ namespace heddle::gui {
 namespace {
 
 constexpr double kGap = 12, kNarrowGap = 10;  // room for an arrow between two modules
-constexpr double kFlat = 36;                  // what is lower has name and note in one line
+constexpr double kFlat = 36;                  // lower boxes have name and note in one line
 constexpr double kSide = 4;                   // between a name and its box
 constexpr double kLine = 14;
 constexpr int kName = 11, kNote = 10;
@@ -95,7 +95,7 @@ void paintPlus(QPainter& painter, const QPointF& centre) {
   painter.drawLine(centre - QPointF(0, 4), centre + QPointF(0, 4));
 }
 
-/// Norm, matrices, join, last: as wide as they like, or what there is divided among them.
+/// Norm, matrices, join, last: as wide as they like, or the room divided among them.
 std::array<double, 4> widths(const ModuleRow& row, double room) {
   constexpr std::array kLiked = {118.0, 112.0, 112.0, 96.0};
   std::array<double, 4> needed = {widthOf({row.norm.name}), 44, widthOf({row.join.name}), 40};

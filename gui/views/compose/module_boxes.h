@@ -7,14 +7,14 @@
 
 namespace heddle::gui {
 
-/// A module: its name, what is said of it where there is room, and how long it takes in a step.
+/// A module: its name, a note where there is room, and its time in a step.
 struct ModulePart {
   QString name;
   QString note;
   double seconds = 0;  // of all layers; 0: not known
 };
 
-/// Half of a layer in one row: norm → (matrices side by side) → what joins them → last → ⊕.
+/// Half of a layer in one row: norm → (matrices side by side) → their join → last → ⊕.
 struct ModuleRow {
   ModulePart norm;
   QList<ModulePart> matrices;

@@ -1,4 +1,4 @@
-// Recipes one step away, each with what it would give; a click takes one.
+// Recipes one step away, each with its prediction; a click takes one.
 #pragma once
 
 #include <QFrame>
@@ -14,7 +14,7 @@ class NeighboursPopup : public QFrame {
   Q_OBJECT
 
  public:
-  /// `now` is what the recipe has in their place. They are asked for at once.
+  /// `now` is the recipe's own value. Requests their predictions at once.
   NeighboursPopup(RecipePrediction& prediction, const QString& title, const QString& now,
                   const QList<Neighbour>& neighbours, QWidget* parent);
   /// Next to `at`. It deletes itself when it closes.

@@ -14,9 +14,9 @@ namespace heddle::gui {
 namespace {
 
 constexpr int kSide = 16;
-constexpr int kSlowMilliseconds = 200;  // what takes no longer is not announced
+constexpr int kSlowMilliseconds = 200;  // shorter waits are not announced
 constexpr int kRoomy = 520;             // a column at least this high has its rows further apart
-constexpr int kForExposed = 600;        // what is higher lists transfers
+constexpr int kForExposed = 600;        // higher panels list transfers
 constexpr int kExposed = 44;            // the height of one
 
 QLabel* wrapped(const char* name, const char* role) {
@@ -174,7 +174,7 @@ void PredictionPanel::refreshHardware() {
   const QString name = QString::fromStdString(recipe().hardware.name);
   QList<HardwareEntry> entries = prediction_.catalogue();
   if (std::ranges::find(entries, name, &HardwareEntry::name) == entries.end())
-    entries.prepend({name, name});  // until the catalogue has come, or what is in none
+    entries.prepend({name, name});  // until the catalogue has arrived, or a name outside it
   // An open list stays open.
   while (hardware_->count() > entries.size()) hardware_->removeItem(hardware_->count() - 1);
   for (int i = 0; i < entries.size(); ++i) {

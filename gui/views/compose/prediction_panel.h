@@ -1,4 +1,4 @@
-// The column that tells what the recipe would need and give on the chosen hardware. Each number
+// The column with the prediction for the recipe on the chosen hardware. Each number
 // opens why.
 #pragma once
 
@@ -54,7 +54,7 @@ class PredictionPanel : public QFrame {
   QToolButton* pin_;
   QComboBox *hardware_, *executor_;
   QLabel* hardwareWords_;
-  QLabel* state_;  // stale, and why; or what the planner went through
+  QLabel* state_;  // stale, and why; or the planner's progress
   QLabel* pinned_;
   QWidget* numbers_;
   QLabel* empty_;

@@ -40,7 +40,7 @@ Difference differenceOf(Figure figure, const plan::Document& now, const plan::Do
 /// For bytes: less is better.
 Difference differenceOf(int64_t now, int64_t before);
 
-/// A reason: how a number comes about, and what it is made of.
+/// A reason: how a number comes about, and its parts.
 struct Why {
   QString title;
   QStringList formula;  // its steps, with this recipe's numbers

@@ -89,7 +89,7 @@ void RecipeEditor::showText() {
   const QString now = toPlainText();
   const QString& wanted = recipe_.text();
   if (now != wanted) {
-    // Only what differs is replaced: cursor, selection and scroll position stay.
+    // Replaces only the difference: cursor, selection and scroll position stay.
     const qsizetype shorter = std::min(now.size(), wanted.size());
     qsizetype from = 0;
     while (from < shorter && now[from] == wanted[from]) ++from;
@@ -178,7 +178,7 @@ void RecipeEditor::resizeEvent(QResizeEvent* event) {
 
 void RecipeEditor::paintEvent(QPaintEvent* event) {
   QPlainTextEdit::paintEvent(event);
-  // Behind each faulty line, as far as there is room, what is wrong with it.
+  // After each faulty line its fault, as far as there is room.
   QPainter painter(viewport());
   const QFont small = font::text(11);
   painter.setFont(small);

@@ -28,10 +28,11 @@ class RecipeEditor : public QPlainTextEdit {
   friend class Gutter;
   void takeText();
   void showText();
-  /// With another recipe: what is marked was of the one before.
+  /// For another recipe: drops the marks of the one before.
   void begin();
   void markLines();
-  /// Marks what an edit elsewhere has changed, and scrolls to it where it is out of sight.
+  /// Marks the lines that an edit elsewhere has changed, and scrolls to them where they are out of
+  /// sight.
   void follow(const QString& before, const QString& after);
   void paintGutter(QPaintEvent* event);
   const recipe::Fault* faultAt(int line) const;
@@ -39,7 +40,8 @@ class RecipeEditor : public QPlainTextEdit {
 
   RecipeDocument& recipe_;
   QWidget* gutter_;
-  QList<int> marked_;  // 0-based: what one has gone to, or what an edit elsewhere changed
+  QList<int>
+      marked_;  // 0-based: the line one has gone to, or the lines that an edit elsewhere changed
 };
 
 }  // namespace heddle::gui

@@ -30,7 +30,7 @@ class RecipeForm : public QWidget {
 
   /// One, or two next to each other.
   void setColumns(int columns);
-  /// Puts below a group's keys what belongs to it and is no key.
+  /// Puts a widget that is no key below a group's keys.
   void putBelow(const QString& group, QWidget* widget);
   /// Whose child the bubble is: a widget that has room to the right of the form.
   void showBubbleIn(QWidget* around) { bubble_->setParent(around); }
@@ -62,7 +62,7 @@ class RecipeForm : public QWidget {
     QPushButton* head;
     QLabel* note;
     QGridLayout* grid;
-    QWidget* below;  // what belongs to it and is no key; may be null
+    QWidget* below;  // a widget that is no key; may be null
     QList<Entry> entries;
     QList<QWidget*> shown;
     bool unfolded = false;

@@ -1,5 +1,5 @@
-// The search for the recipe's best layout: what is fixed, the front as it fills, why the others are
-// not on it; or how it trains on several numbers of ranks. A click on a layout takes it over.
+// The search for the recipe's best layout: the fixed keys, the front as it fills, why the others
+// are not on it; or how it trains on several numbers of ranks. A click on a layout takes it over.
 #pragma once
 
 #include <QLabel>

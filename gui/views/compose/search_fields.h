@@ -21,7 +21,7 @@ class SearchFields : public QWidget {
 
   /// With the fields for several numbers of ranks.
   void setCounting(bool counting);
-  /// An error says which field is wrong, and what would be right.
+  /// An error names the wrong field and the valid values.
   Result<SearchQuestion> question() const;
 
  private:

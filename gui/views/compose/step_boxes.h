@@ -27,7 +27,7 @@ class IntegerBox : public QSpinBox {
 };
 
 /// A number with a fraction or an exponent, as a recipe writes it. Accepts any text: the field
-/// shows what is no number, or out of range, like every other fault.
+/// shows text that is no number, or out of range, like every other fault.
 class RealBox : public QDoubleSpinBox {
  public:
   explicit RealBox(const recipe::KeyInfo& info);

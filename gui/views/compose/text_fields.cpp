@@ -30,7 +30,7 @@ class TextField : public KeyField {
   static constexpr int kWide = 1000;
   virtual void takeText(const QString& text) { take(quoted(text)); }
   virtual QString textOf(const QString& toml) const { return unquoted(toml); }
-  /// Two texts of one meaning: what is being typed stays.
+  /// Two texts of one meaning: the typed one stays.
   virtual bool same(const QString& a, const QString& b) const { return a == b; }
   void showValue(const QString& toml) override {
     const QString text = textOf(toml);

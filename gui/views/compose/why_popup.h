@@ -1,4 +1,4 @@
-// Why a number is what it is: its formula, and a table of what it is made of.
+// Explains a number: its formula, and a table of its parts.
 #pragma once
 
 #include <QFrame>
