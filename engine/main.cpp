@@ -7,16 +7,16 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "base/clock.h"
 #include "base/guard.h"
 #include "base/option_values.h"
 #include "base/say.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/commands/calibrating.h"
 #include "engine/commands/commands.h"
-#include "engine/launch/process.h"
-#include "engine/launch/rank_arguments.h"
 #include "engine/launch/supervise.h"
 #include "engine/probe/report.h"
+#include "engine/runs/rank_arguments.h"
 #include "engine/runtime/device.h"
 #include "engine/train/rank.h"
 
@@ -25,7 +25,7 @@ namespace {
 using namespace heddle;
 
 int run_rank(const std::vector<std::string>& words) {
-  const auto context = launch::parse_rank_arguments(words);
+  const auto context = runs::parse_rank_arguments(words);
   if (!context) {
     say(stderr, "{}\n", context.error().message);
     return 2;
@@ -33,20 +33,20 @@ int run_rank(const std::vector<std::string>& words) {
   return train::run_rank(*context);
 }
 
-void add_recipe(CLI::App* command, engine::RecipeOptions& options) {
+void add_recipe(CLI::App* command, commands::RecipeOptions& options) {
   command->add_option("recipe", options.path, "the recipe's TOML file")->required();
   command->add_option("--set", options.sets, "key=value, over the recipe")->allow_extra_args(false);
 }
 
 // --ranks, --set and the recipe, as several commands take them.
-void add_recipe_options(CLI::App* command, engine::RecipeOptions& options) {
+void add_recipe_options(CLI::App* command, commands::RecipeOptions& options) {
   add_recipe(command, options);
   command->add_option("--ranks", options.ranks, "ranks instead of the recipe's hardware.ranks")
       ->check(CLI::PositiveNumber);
 }
 
 int run(int argc, char** argv) {
-  const double started = launch::now();
+  const double started = unix_now();
   // Ranks are started by the launcher alone, with arguments of their own.
   if (argc > 1 && std::string_view(argv[1]) == "rank") return run_rank({argv + 2, argv + argc});
   // Asked by the launcher alone, too: loading CUDA's libraries is a rank's business.
@@ -60,7 +60,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", HEDDLE_VERSION);
   app.require_subcommand(1);
 
-  engine::RecipeOptions recipe;
+  commands::RecipeOptions recipe;
   launch::TrainOptions train;
   train.spawned_at = started;
   auto* train_command = app.add_subcommand("train", "train on this machine's ranks");
@@ -95,17 +95,17 @@ int run(int argc, char** argv) {
   log_command->add_flag("--follow", log.follow, "go on until the run has ended");
   log_command->add_flag("--json", log.json, "each record as a line of JSON");
 
-  engine::GraphOptions graph;
+  commands::GraphOptions graph;
   auto* graph_command =
       app.add_subcommand("graph", "the captured step as text; allocates no weights");
   add_recipe_options(graph_command, recipe);
   graph_command->add_option("--after", graph.after, "the step as captured, or after a pass")
-      ->check(CLI::IsMember(engine::graph_stages()));
+      ->check(CLI::IsMember(commands::graph_stages()));
   graph_command->add_option("--rank", graph.rank, "with a pipeline: the rank whose step it is");
   graph_command->add_flag("--stats", graph.stats,
                           "nodes, collectives and capture seconds as JSON instead");
 
-  engine::PlanOptions plan;
+  commands::PlanOptions plan;
   bool serve = false;
   auto* plan_command =
       app.add_subcommand("plan", "what a step will take: time, memory, communication");
@@ -122,7 +122,7 @@ int run(int argc, char** argv) {
   plan_command->add_flag("--serve", serve,
                          "answer requests on stdin, a line of JSON each, until it ends");
 
-  engine::SearchOptions search;
+  commands::SearchOptions search;
   auto* search_command = app.add_subcommand(
       "search", "the layouts that train a recipe fastest: mesh, batches, wrapping, recomputation");
   add_recipe(search_command, recipe);
@@ -158,7 +158,7 @@ int run(int argc, char** argv) {
       ->check(CLI::Range(1, 64));
   calibrate_command->add_flag("--json", json, "as JSON");
 
-  engine::TokenizeOptions tokenize;
+  commands::TokenizeOptions tokenize;
   auto* tokenize_command = app.add_subcommand("tokenize", "text on stdin to token ids on stdout");
   tokenize_command->add_option("--tokenizer", tokenize.tokenizer, "Hugging Face tokenizer.json")
       ->required();
@@ -176,7 +176,7 @@ int run(int argc, char** argv) {
   corpus_command->add_option("--jobs", jobs, "threads (default: as many as cores)")
       ->check(CLI::Range(1, 1024));
 
-  engine::StoresOptions stores;
+  commands::StoresOptions stores;
   auto* stores_command =
       app.add_subcommand("stores", "the token stores of this host, or removing some");
   stores_command->add_option("--cache", stores.cache,
@@ -187,7 +187,7 @@ int run(int argc, char** argv) {
       ->add_option("--unused", stores.unused_days, "remove those not used for so many days")
       ->check(CLI::NonNegativeNumber);
 
-  engine::DescribeOptions describe;
+  commands::DescribeOptions describe;
   auto* describe_command = app.add_subcommand(
       "describe-data", "the recipe's data before it is tokenized: sizes, epochs, samples");
   add_recipe_options(describe_command, recipe);
@@ -220,7 +220,7 @@ int run(int argc, char** argv) {
   actions->add_flag_callback("--kill", [&] { supervise.action = launch::SuperviseAction::kill; });
   actions->require_option(0, 1);
 
-  engine::ConvertOptions convert;
+  commands::ConvertOptions convert;
   auto* convert_command = app.add_subcommand(
       "convert", "a Hugging Face folder to a checkpoint, or a checkpoint to a Hugging Face folder");
   convert_command
@@ -245,26 +245,26 @@ int run(int argc, char** argv) {
   }
   if (*train_command)
     train.tell = events ? launch::Tell::json : quiet ? launch::Tell::quiet : launch::Tell::lines;
-  if (*train_command || *eval_command) return engine::train(recipe, train);
-  if (*log_command) return engine::log(log);
-  if (*graph_command) return engine::graph(recipe, graph);
-  if (*plan_command && serve) return engine::serve_plans();
+  if (*train_command || *eval_command) return commands::train(recipe, train);
+  if (*log_command) return commands::log(log);
+  if (*graph_command) return commands::graph(recipe, graph);
+  if (*plan_command && serve) return commands::serve_plans();
   if (*plan_command) {
-    if (!recipe.path.empty()) return engine::plan(recipe, plan);
+    if (!recipe.path.empty()) return commands::plan(recipe, plan);
     say(stderr, "plan: no recipe is named; valid: plan RECIPE, or plan --serve\n");
     return 2;
   }
-  if (*search_command) return engine::search(recipe, search);
+  if (*search_command) return commands::search(recipe, search);
   if (*calibrate_command)
-    return calibrated == "cuda" ? engine::calibrate_gpus(ranks, json)
-                                : engine::calibrate(ranks, json);
-  if (*tokenize_command) return engine::tokenize(tokenize);
-  if (*corpus_command) return engine::tokenize_corpus(recipe, jobs);
-  if (*stores_command) return engine::stores(stores);
-  if (*describe_command) return engine::describe_data(recipe, describe);
+    return calibrated == "cuda" ? commands::calibrate_gpus(ranks, json)
+                                : commands::calibrate(ranks, json);
+  if (*tokenize_command) return commands::tokenize(tokenize);
+  if (*corpus_command) return commands::tokenize_corpus(recipe, jobs);
+  if (*stores_command) return commands::stores(stores);
+  if (*describe_command) return commands::describe_data(recipe, describe);
   if (*name) supervise.action = launch::SuperviseAction::checkpoint;
   if (*supervise_command) return launch::supervise(supervise);
-  if (*convert_command) return engine::convert(convert);
+  if (*convert_command) return commands::convert(convert);
   if (*probe_command) return probe::command(json);
   return 2;
 }

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/build_id.h"
 #include "base/plain_file.h"
-#include "engine/build_id.h"
 
 namespace heddle::remote {
 

@@ -7,7 +7,7 @@
 
 namespace heddle::remote {
 
-/// The text after kBuildMark (engine/build_id.h) in the file; empty: none.
+/// The text after kBuildMark (base/build_id.h) in the file; empty: none.
 Result<std::string> build_id_of(const std::string& file);
 
 }  // namespace heddle::remote

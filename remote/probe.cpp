@@ -26,10 +26,10 @@ Result<probe::Report> probe_node(Node& node, const std::string& root) {
   if (!folder) return fail(folder);
   Command command;
   command.argv = {"/bin/sh", "-c", probe::script(), "probe", *folder};
-  const double asked = probe::now();
+  const double asked = unix_now();
   const Result<std::string> output = node.run_checked(command);
   if (!output) return fail(output);
-  Result<probe::Report> report = probe::judge(*output, asked, probe::now());
+  Result<probe::Report> report = probe::judge(*output, asked, unix_now());
   if (!report) return fail("{}: {}", node.name(), report.error().message);
   if (!node.is_this_machine()) report->checks.push_back(login_shell(node.greeting()));
   return report;

@@ -5,7 +5,7 @@
 
 #include "base/file_lock.h"
 #include "engine/checkpoint/step_folders.h"
-#include "engine/launch/checkpoint_folder.h"
+#include "engine/runs/checkpoint_folder.h"
 #include "remote/connect.h"
 #include "workbench/backend.h"
 #include "workbench/import.h"
@@ -35,7 +35,7 @@ std::string checkpoint_folder(const recipe::Checkpoint& checkpoint, const remote
                               const std::string& run_dir) {
   recipe::Checkpoint there = checkpoint;
   if (!backend_of(target).has_our_files()) there.folder.clear();
-  return launch::checkpoint_folder(there, run_dir);
+  return runs::checkpoint_folder(there, run_dir);
 }
 
 Result<RunCheckpoints> RunCheckpoints::open(const storage::RunDetail& run) {

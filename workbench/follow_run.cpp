@@ -11,7 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/launch/process.h"
+#include "base/clock.h"
+#include "engine/runs/run_files.h"
 #include "storage/clock.h"
 #include "workbench/backend.h"
 #include "workbench/host_feed.h"
@@ -49,7 +50,7 @@ struct Verdict {
 };
 
 Verdict verdict_of(const std::deque<HostFeed>& feeds) {
-  const launch::End* first_failed = nullptr;
+  const runs::End* first_failed = nullptr;
   double failed_at = 0;
   Verdict verdict;
   for (const HostFeed& feed : feeds) {
@@ -58,7 +59,7 @@ Verdict verdict_of(const std::deque<HostFeed>& feeds) {
       verdict.cause = feed.loss();
       continue;
     }
-    const launch::End& end = *feed.end();
+    const runs::End& end = *feed.end();
     const double finished = end.finished - feed.clock_ahead();
     if (end.state == "failed" && (!first_failed || finished < failed_at)) {
       first_failed = &end;
@@ -125,7 +126,7 @@ class RunFollower {
       for (;;) {
         const Result<uint64_t> bytes = feed.poll();
         if (!bytes) return fail(bytes);
-        heard_[i] = launch::now();
+        heard_[i] = unix_now();
         note_heard(*bytes > 0);
         if (*bytes == 0 || stop_.stop_requested()) break;
         came = true;
@@ -161,9 +162,9 @@ class RunFollower {
     if (!quiet && !adopted_) return {};
     for (HostFeed& feed : feeds_) {
       if (feed.end() || feed.lost()) continue;
-      const Result<launch::Status> status = feed.status();
+      const Result<runs::Status> status = feed.status();
       if (!status) return fail(status);
-      using launch::Condition;
+      using runs::Condition;
       if (status->condition == Condition::lost || status->condition == Condition::absent) {
         Result<std::string> cause = cause_of_loss(feed, status->condition);
         if (!cause) return fail(cause);
@@ -181,8 +182,8 @@ class RunFollower {
     return adopt();
   }
 
-  Result<std::string> cause_of_loss(HostFeed& feed, launch::Condition found) const {
-    if (found == launch::Condition::lost)
+  Result<std::string> cause_of_loss(HostFeed& feed, runs::Condition found) const {
+    if (found == runs::Condition::lost)
       return fmt::format(
           "the supervisor on {} is gone and left no end{}: it was killed, or the host was "
           "restarted",
@@ -257,7 +258,7 @@ class RunFollower {
 
   void report_trouble(const std::string& message, milliseconds retry) {
     const bool first = !lost_;
-    const double now = launch::now();
+    const double now = unix_now();
     if (first) lost_ = now;
     write({.heard = heard(),
            .lost = lost_,

@@ -8,8 +8,8 @@
 #include <optional>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/guard.h"
-#include "engine/launch/process.h"
 #include "engine/telemetry/record.h"
 #include "storage/queries.h"
 #include "workbench/follow_run.h"
@@ -103,7 +103,7 @@ class Follower::Manager {
       return writer_
           .add_line(run,
                     {.rank = telemetry::kSupervisorRank,
-                     .time = launch::now(),
+                     .time = unix_now(),
                      .level = telemetry::Level::error,
                      .text = "the run is not followed until Heddle starts again: " + error.message})
           .get();

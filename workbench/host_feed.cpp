@@ -92,8 +92,8 @@ Result<uint64_t> HostFeed::poll() {
 
 void HostFeed::look_for_end(const std::optional<std::string>& file) {
   if (!file) return;
-  const auto json = read_json(*file, launch::kRunFile);
-  Result<launch::End> end = json ? launch::end_from_json(*json) : fail(json);
+  const auto json = read_json(*file, runs::kRunFile);
+  Result<runs::End> end = json ? runs::end_from_json(*json) : fail(json);
   const launch::Part part{share_.folder, epoch_, share_.first_rank, share_.local_ranks};
   forged_ = !end || !launch::is_proven(*end, part, end_key_);
   if (!forged_) end_ = std::move(*end);
@@ -107,10 +107,10 @@ Result<> HostFeed::ingest(Log& log, std::string bytes) {
   return {};
 }
 
-Result<launch::Status> HostFeed::status() {
-  return backend_.state(*node_, share_).map([this](launch::Status status) {
-    if (forged_ && status.condition == launch::Condition::ended)
-      status.condition = launch::Condition::lost;
+Result<runs::Status> HostFeed::status() {
+  return backend_.state(*node_, share_).map([this](runs::Status status) {
+    if (forged_ && status.condition == runs::Condition::ended)
+      status.condition = runs::Condition::lost;
     return status;
   });
 }

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/launch/run_files.h"
+#include "engine/runs/run_files.h"
 #include "engine/telemetry/log_reader.h"
 #include "remote/node.h"
 #include "storage/writer.h"
@@ -40,7 +40,7 @@ class HostFeed {
   Result<uint64_t> poll();
 
   /// Asks the host how the supervisor is. One that is gone and left a forged end is lost.
-  Result<launch::Status> status();
+  Result<runs::Status> status();
 
   /// Whether there is a run directory at all.
   Result<bool> has_run_dir();
@@ -55,7 +55,7 @@ class HostFeed {
   const std::string& loss() const { return *loss_; }
   /// Its end.json was not written by the run's supervisor, and counts for nothing.
   bool forged() const { return forged_; }
-  const std::optional<launch::End>& end() const { return end_; }
+  const std::optional<runs::End>& end() const { return end_; }
 
   /// Asks the supervisor to kill its ranks; once is enough.
   Result<> kill();
@@ -96,7 +96,7 @@ class HostFeed {
   std::vector<Log> logs_;
   telemetry::LogReader supervisor_reader_;
   std::optional<uint64_t> supervisor_end_;  // where the end record begins, once it was seen
-  std::optional<launch::End> end_;
+  std::optional<runs::End> end_;
   std::optional<std::string> loss_;
   bool forged_ = false;
   bool drained_ = false;

@@ -9,11 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "engine/launch/choose_device.h"
 #include "base/read_file.h"
 #include "base/signature.h"
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/data/text_loader.h"
-#include "engine/launch/launch.h"
+#include "engine/runs/launch.h"
 #include "engine/recipe/fault_lines.h"
 #include "remote/deploy.h"
 #include "remote/private_root.h"
@@ -253,7 +254,7 @@ class Attempt {
   }
 
   Result<> start() {
-    launch::Launch launch;
+    runs::Launch launch;
     launch.run = plain_name(run_.name);
     launch.mode = request_.mode;
     launch.world_size = static_cast<int32_t>(checked_.parsed.recipe.hardware.ranks);

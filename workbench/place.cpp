@@ -95,8 +95,8 @@ std::string Share::engine() const {
 Place place_on(const remote::Target& target) {
   Place place;
   place.target = target;
-  place.launcher = launch::identify(getpid());
-  place.launcher_boot_id = launch::boot_id();
+  place.launcher = identify(getpid());
+  place.launcher_boot_id = boot_id();
   return place;
 }
 
@@ -151,7 +151,7 @@ Result<Place> place_from_json(const std::string& text) {
 }
 
 bool launcher_lives(const Place& place) {
-  return place.launcher_boot_id == launch::boot_id() && launch::lives(place.launcher, geteuid());
+  return place.launcher_boot_id == boot_id() && lives(place.launcher, geteuid());
 }
 
 }  // namespace heddle::workbench

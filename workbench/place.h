@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/process_id.h"
 #include "base/result.h"
-#include "engine/launch/process.h"
 #include "remote/target.h"
 
 namespace heddle::workbench {
@@ -36,7 +36,7 @@ struct Place {
                         // or of a Heddle that had none: no end of it is believed
   /// The process that launches or imports: while it lives, a run that is still preparing is its
   /// business.
-  launch::ProcessId launcher;
+  ProcessId launcher;
   std::string launcher_boot_id;
 };
 

@@ -249,7 +249,7 @@ launch::DeviceChoice device_on(const recipe::Recipe& recipe, const TargetNow& ta
   const auto count = static_cast<int64_t>(target.hosts.size());
   const std::string& device = recipe.hardware.device;
   if (device == "cpu" || count == 0) return {device == "cuda", ""};
-  std::vector<launch::GpusOf> hosts;
+  std::vector<probe::GpusOf> hosts;
   for (const HostNow& host : target.hosts) {
     const std::vector<probe::Gpu>& gpus = host.report.gpus;
     hosts.push_back({.host = host.name, .count = static_cast<int64_t>(gpus.size())});

@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "engine/checkpoint/step_folders.h"
-#include "engine/launch/checkpoint_folder.h"
 #include "engine/recipe/parse.h"
+#include "engine/runs/checkpoint_folder.h"
 #include "remote/connect.h"
 #include "workbench/checkpoints.h"
 #include "workbench/place.h"
@@ -23,7 +23,7 @@ Result<RunFolder> folder_on(remote::Node& node, const std::string& run_dir) {
   if (!size) return fail(size);
   std::from_chars(size->data(), size->data() + size->size(), folder.bytes);
   folder.bytes *= 1024;
-  const auto entries = node.list(launch::checkpoint_folder({}, run_dir));
+  const auto entries = node.list(runs::checkpoint_folder({}, run_dir));
   if (!entries) return fail(entries);
   folder.checkpoints = std::ranges::count_if(*entries, [](const remote::Entry& entry) {
     return entry.folder && checkpoint::step_of(entry.name);

@@ -17,7 +17,7 @@
 #include "engine/runtime/device_properties.h"
 #include "engine/runtime/process_groups.h"
 
-namespace heddle::train {
+namespace heddle::calibrate {
 namespace {
 
 // The rates of a run as ranks know them, each by itself or all of them.
@@ -34,10 +34,10 @@ std::vector<View> views_of_ranks(const recipe::Layout& layout, int64_t ranks) {
                            .remote_ranks = runtime::remote_ranks(name)};
   };
   nlohmann::json mine = {{"threads", at::get_num_threads()}, {"groups", nlohmann::json::object()}};
-  for (const auto& [name, kind] : groups_of(layout, as_met))
+  for (const auto& [name, kind] : predict::groups_of(layout, as_met))
     mine["groups"][name] = {kind.transport, kind.ranks, kind.remote_ranks};
   std::vector<View> views;
-  for (const std::string& text : gather_texts(json_text(mine), ranks)) {
+  for (const std::string& text : runtime::gather_texts(json_text(mine), ranks)) {
     const nlohmann::json read = read_json(text).value();
     View view;
     view.threads = read.at("threads");
@@ -69,7 +69,7 @@ View agreed(const std::vector<View>& views) {
 // The rates of all ranks in their order, on each of them.
 std::vector<cost::Rates> of_ranks(const cost::Rates& mine, int64_t ranks) {
   std::vector<cost::Rates> all;
-  for (const std::string& text : gather_texts(json_text(cost::to_json(mine)), ranks))
+  for (const std::string& text : runtime::gather_texts(json_text(cost::to_json(mine)), ranks))
     all.push_back(cost::rates_from_json(read_json(text).value()));
   return all;
 }
@@ -90,13 +90,14 @@ bool between_hosts(const std::string& transport) {
 }  // namespace
 
 Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const recipe::Layout& layout,
-                                   const launch::Launch& launch, c10::Device device) try {
+                                   const runs::Launch& launch, c10::Device device) try {
   at::NoGradGuard no_grad;
   const View all = agreed(views_of_ranks(layout, launch.world_size));
-  cost::Rates rates = device.is_cuda()
-                          ? rates_of_gpus(recipe, layout, runtime::make_device_run(device)->name(),
-                                          launch.local_ranks, all.groups)
-                          : kept_rates(launch.local_ranks, all.threads, all.groups);
+  cost::Rates rates =
+      device.is_cuda()
+          ? predict::rates_of_gpus(recipe, layout, runtime::make_device_run(device)->name(),
+                                   launch.local_ranks, all.groups)
+          : predict::kept_rates(launch.local_ranks, all.threads, all.groups);
   rates.device_bytes = room_of(device);
   if (device.is_cuda()) rates.multiprocessors = runtime::device_properties(device).multiprocessors;
   if (launch.world_size == 1) return rates;
@@ -124,4 +125,4 @@ Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const recipe::L
   return fail("the ranks cannot agree on rates: {}", graph::error_text(error));
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::calibrate

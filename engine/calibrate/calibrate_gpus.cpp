@@ -6,18 +6,19 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/clock.h"
+#include "base/durable_file.h"
 #include "base/host_name.h"
 #include "base/json_text.h"
 #include "base/read_json.h"
 #include "engine/calibrate/measure_gpu.h"
 #include "engine/graph/error_text.h"
-#include "engine/launch/run_files.h"
 #include "engine/recipe/layout.h"
 #include "engine/runtime/agreement.h"
 #include "engine/runtime/numa.h"
 #include "engine/runtime/process_groups.h"
 
-namespace heddle::train {
+namespace heddle::calibrate {
 namespace {
 
 using cost::GpuCalibration;
@@ -54,7 +55,7 @@ GpuCalibration of_all(const std::vector<GpuCalibration>& ranks) {
 
 }  // namespace
 
-Result<> calibrate_gpus(const launch::RankContext& context, recipe::Recipe recipe) try {
+Result<> calibrate_gpus(const runs::RankContext& context, recipe::Recipe recipe) try {
   at::NoGradGuard no_grad;
   const int32_t ranks = context.launch.world_size;
   // Pairs and halves are groups as well, where they are not all.
@@ -66,7 +67,7 @@ Result<> calibrate_gpus(const launch::RankContext& context, recipe::Recipe recip
   runtime::bind_to_device(runtime::pci_address(*device));
   const auto run = runtime::make_device_run(*device);
   GpuCalibration mine{.host = host_name(),
-                      .time = launch::now(),
+                      .time = unix_now(),
                       .engine = HEDDLE_VERSION,
                       .gpu = run->name(),
                       .state = {},
@@ -105,13 +106,13 @@ Result<> calibrate_gpus(const launch::RankContext& context, recipe::Recipe recip
   mine.buffers_bytes = std::max<int64_t>(0, alone - runtime::free_bytes(*device) - held());
   mine.measurements = std::move(bench.measured);
   std::vector<GpuCalibration> each;
-  for (const std::string& text : gather_texts(json_text(cost::to_json(mine)), ranks))
+  for (const std::string& text : runtime::gather_texts(json_text(cost::to_json(mine)), ranks))
     each.push_back(cost::gpu_calibration_from_json(read_json(text).value()));
   if (context.rank != 0) return {};
-  return launch::write_atomically(context.run_dir + "/results.json",
-                                  json_text(cost::to_json(of_all(each))) + "\n");
+  return write_atomically(context.run_dir + "/results.json",
+                          json_text(cost::to_json(of_all(each))) + "\n");
 } catch (const std::exception& error) {
   return fail("rank {} cannot measure its GPU: {}", context.rank, graph::error_text(error));
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::calibrate

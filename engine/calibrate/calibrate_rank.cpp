@@ -7,22 +7,21 @@
 #include <iterator>
 
 #include "base/clock.h"
+#include "base/cores.h"
+#include "base/durable_file.h"
 #include "base/host_name.h"
 #include "base/json_text.h"
 #include "base/number_text.h"
 #include "engine/calibrate/calibrate_gpus.h"
 #include "engine/calibrate/measure.h"
-#include "engine/launch/process.h"
-#include "engine/launch/run_files.h"
-#include "engine/launch/spawn.h"
 #include "engine/recipe/fault_lines.h"
 #include "engine/recipe/layout.h"
 #include "engine/recipe/parse.h"
 #include "engine/runtime/process_groups.h"
 
-namespace heddle::train {
+namespace heddle::calibrate {
 
-Result<> calibrate(const launch::RankContext& context) {
+Result<> calibrate(const runs::RankContext& context) {
   if (const std::string file = context.run_dir + "/recipe.toml"; std::filesystem::exists(file)) {
     const recipe::Parsed parsed = recipe::parse_file(file);
     if (!parsed.ok()) return fail("{}", recipe::lines_of(parsed.faults));
@@ -38,8 +37,8 @@ Result<> calibrate(const launch::RankContext& context) {
   cost::Calibration calibration{.host = host_name(),
                                 .ranks = ranks,
                                 .threads = at::get_num_threads(),
-                                .cores = launch::usable_cores(),
-                                .time = launch::now(),
+                                .cores = usable_cores(),
+                                .time = unix_now(),
                                 .engine = HEDDLE_VERSION,
                                 .speed = {},
                                 .process_bytes = 0,
@@ -70,8 +69,8 @@ Result<> calibrate(const launch::RankContext& context) {
   calibration.operators = std::move(operators->rates);
   std::ranges::move(operators->left_out, std::back_inserter(calibration.left_out));
   if (context.rank != 0) return {};
-  return launch::write_atomically(context.run_dir + "/results.json",
-                                  json_text(cost::to_json(calibration)) + "\n");
+  return write_atomically(context.run_dir + "/results.json",
+                          json_text(cost::to_json(calibration)) + "\n");
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::calibrate

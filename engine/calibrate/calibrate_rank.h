@@ -2,12 +2,12 @@
 #pragma once
 
 #include "base/result.h"
-#include "engine/launch/launch.h"
+#include "engine/runs/launch.h"
 
-namespace heddle::train {
+namespace heddle::calibrate {
 
 /// One rank of `heddle-engine calibrate`: rank 0 writes the calibration to results.json of the run
 /// directory.
-Result<> calibrate(const launch::RankContext& context);
+Result<> calibrate(const runs::RankContext& context);
 
-}  // namespace heddle::train
+}  // namespace heddle::calibrate

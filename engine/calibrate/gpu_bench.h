@@ -17,7 +17,7 @@
 #include "engine/runtime/device_properties.h"
 #include "engine/runtime/device_run.h"
 
-namespace heddle::train {
+namespace heddle::calibrate {
 
 /// Median of repetitions, and the distance of their quartiles as a share of it.
 struct Timing {
@@ -106,4 +106,4 @@ class GpuBench {
   const runtime::DeviceProperties of_;
 };
 
-}  // namespace heddle::train
+}  // namespace heddle::calibrate

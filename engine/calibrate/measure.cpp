@@ -23,7 +23,7 @@
 #include "engine/step/feed.h"
 #include "engine/transport/timed_work.h"
 
-namespace heddle::train {
+namespace heddle::calibrate {
 namespace {
 
 using Tensors = std::vector<at::Tensor>;
@@ -170,9 +170,9 @@ using Sums = std::map<std::tuple<std::string, std::string, std::array<int64_t, 3
 
 // A rank alone, ready to train by the plan of its step.
 Result<runtime::Executor> executor_of(const recipe::Recipe& recipe) {
-  auto captured = capture_step(recipe);
+  auto captured = step::capture_step(recipe);
   if (!captured) return fail(captured);
-  auto plan = plan_step(recipe, 0, std::move(captured->graph), {});
+  auto plan = predict::plan_step(recipe, 0, std::move(captured->graph), {});
   if (!plan) return fail(plan);
   runtime::NamedTensors states;
   for (const graph::Binding& state : plan->graph.states) {
@@ -191,7 +191,8 @@ Result<> add_steps(const recipe::Recipe& recipe, int steps, Sums& sums, Deadline
   auto made = executor_of(recipe);
   if (!made) return fail(made);
   runtime::Executor& executor = *made;
-  const runtime::NamedTensors step_inputs = step_tensors(recipe, recipe::Layout(recipe), 0, 0);
+  const runtime::NamedTensors step_inputs =
+      step::step_tensors(recipe, recipe::Layout(recipe), 0, 0);
   const runtime::NamedTensors batch = random_batch(recipe);
   executor.run({batch}, step_inputs);
   std::vector<std::vector<double>> seconds(executor.program().instructions.size());
@@ -280,7 +281,7 @@ Result<int64_t> measure_process() {
   const recipe::Recipe recipe = model_of(512, 2, recipe::Precision::fp32);
   auto executor = executor_of(recipe);
   if (!executor) return fail(executor);
-  executor->run({random_batch(recipe)}, step_tensors(recipe, recipe::Layout(recipe), 0, 0));
+  executor->run({random_batch(recipe)}, step::step_tensors(recipe, recipe::Layout(recipe), 0, 0));
   const runtime::Program& program = executor->program();
   int64_t planned = program.arena->bytes();
   for (const graph::Binding& state : program.graph.states)
@@ -315,4 +316,4 @@ Result<Operators> measure_operators(Deadline deadline) {
   return operators;
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::calibrate

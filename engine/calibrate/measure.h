@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "engine/cost/calibration.h"
 
-namespace heddle::train {
+namespace heddle::calibrate {
 
 /// Bytes of the whole tensors to measure, while nothing computes and beside compute: 25 and 13 of
 /// them from 4 KiB to 128 MiB; or some, 13 and 7; or few, for the start of a run whose link may be
@@ -44,4 +44,4 @@ struct Operators {
 /// all ranks at once: each takes its share of the machine.
 Result<Operators> measure_operators(Deadline deadline = kNoDeadline);
 
-}  // namespace heddle::train
+}  // namespace heddle::calibrate

@@ -17,7 +17,7 @@
 #include "base/process.h"
 #include "engine/kernels/operators.h"
 
-namespace heddle::train {
+namespace heddle::calibrate {
 namespace {
 
 using at::Tensor;
@@ -271,4 +271,4 @@ Result<std::string> measure_gpu(GpuBench& bench) {
   return state;
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::calibrate

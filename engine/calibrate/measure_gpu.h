@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "engine/calibrate/gpu_bench.h"
 
-namespace heddle::train {
+namespace heddle::calibrate {
 
 /// This rank's GPU by itself: products and attention by the shapes of Llama models of 1 to 70
 /// billion parameters, kernels that memory limits, launches, copies. Returns clock, power and
@@ -22,4 +22,4 @@ void measure_collectives(GpuBench& bench, c10d::Backend& group);
 /// A gather of the group beside products, against each alone. As above.
 cost::GpuContention measure_contention(GpuBench& bench, c10d::Backend& group);
 
-}  // namespace heddle::train
+}  // namespace heddle::calibrate

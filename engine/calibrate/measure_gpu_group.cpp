@@ -8,7 +8,7 @@
 
 #include "engine/calibrate/measure_gpu.h"
 
-namespace heddle::train {
+namespace heddle::calibrate {
 namespace {
 
 using at::Tensor;
@@ -117,4 +117,4 @@ cost::GpuContention measure_contention(GpuBench& bench, c10d::Backend& group) {
           .products_beside = median(products_beside)};
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::calibrate

@@ -6,8 +6,8 @@
 #include <iterator>
 #include <vector>
 
+#include "base/durable_file.h"
 #include "base/read_file.h"
-#include "engine/checkpoint/file_calls.h"
 #include "engine/checkpoint/reader.h"
 
 namespace heddle::checkpoint {
@@ -44,7 +44,7 @@ Result<> copy(const Names& names, const std::string& from, const std::string& to
     const auto bytes = read_file_if_there(from + '/' + name, kMaxBytes);
     if (!bytes) return fail(bytes);
     if (!*bytes) continue;
-    if (auto done = write_file(to + '/' + name, **bytes); !done) return done;
+    if (auto done = write_atomically(to + '/' + name, **bytes, kReadable); !done) return done;
   }
   return {};
 }

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/durable_file.h"
 #include "engine/checkpoint/companions.h"
-#include "engine/checkpoint/file_calls.h"
 #include "engine/checkpoint/rank_file.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/checkpoint/weights.h"

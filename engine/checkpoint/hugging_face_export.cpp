@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/durable_file.h"
 #include "base/json_text.h"
 #include "engine/checkpoint/companions.h"
-#include "engine/checkpoint/file_calls.h"
 #include "engine/checkpoint/hugging_face.h"
 #include "engine/checkpoint/numbers.h"
 
@@ -90,7 +90,7 @@ Result<> write_weights(const fs::path& folder, const recipe::Model& model, const
     }
   }
   const ordered_json index = {{"metadata", {{"total_size", bytes}}}, {"weight_map", files}};
-  return write_file(folder / kHuggingFaceIndex, json_text(index, 2) + "\n");
+  return write_atomically(folder / kHuggingFaceIndex, json_text(index, 2) + "\n", kReadable);
 }
 
 }  // namespace
@@ -106,8 +106,10 @@ Result<> write_hugging_face(const std::string& folder, const recipe::Model& mode
   if (error) return fail("{}: cannot be created: {}", folder, error.message());
   if (auto done = write_weights(folder, model, source, how); !done) return done;
   if (*generation)
-    if (auto done = write_file(folder + '/' + kGenerationConfig, **generation); !done) return done;
-  return write_file(folder + '/' + kConfig, *config);
+    if (auto done = write_atomically(folder + '/' + kGenerationConfig, **generation, kReadable);
+        !done)
+      return done;
+  return write_atomically(folder + '/' + kConfig, *config, kReadable);
 }
 
 }  // namespace heddle::checkpoint

@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/durable_file.h"
 #include "base/plain_file.h"
-#include "engine/checkpoint/file_calls.h"
 #include "engine/checkpoint/safetensors_header.h"
 
 namespace heddle::checkpoint {
@@ -77,7 +77,7 @@ SafetensorsWriter::~SafetensorsWriter() = default;
 Result<SafetensorsWriter> SafetensorsWriter::create(const std::string& path,
                                                     const std::vector<TensorInfo>& tensors,
                                                     const Metadata& metadata) {
-  Result<NewFile> file = new_file(path);
+  Result<NewFile> file = NewFile::create(path, kReadable);
   if (!file) return fail(file);
   auto output = std::make_unique<Output>(Output{.path = path, .file = std::move(*file)});
   for (const TensorInfo& tensor : tensors) output->missing += tensor.bytes();
@@ -99,7 +99,7 @@ Result<> SafetensorsWriter::finish() {
   if (output.missing > 0)
     return fail("{}: {} bytes of the tensors declared were not written", output.path,
                 output.missing);
-  return checkpoint::finish(output.file, output.path);
+  return place_durably(output.file, output.path);
 }
 
 }  // namespace heddle::checkpoint

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <filesystem>
 
-#include "engine/checkpoint/file_calls.h"
+#include "base/durable_file.h"
 
 namespace heddle::checkpoint {
 namespace {
@@ -84,7 +84,8 @@ Result<std::string> begin_checkpoint(const std::string& path) {
 
 Result<> commit_checkpoint(const std::string& partial, const std::string& path,
                            const Manifest& manifest) {
-  if (auto done = write_file(partial + "/" + kManifest, to_text(manifest)); !done) return done;
+  if (auto done = write_atomically(partial + "/" + kManifest, to_text(manifest), kReadable); !done)
+    return done;
   return rename_durably(partial, path);
 }
 

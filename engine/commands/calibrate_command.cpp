@@ -8,6 +8,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
+#include "base/cores.h"
+#include "base/durable_file.h"
 #include "base/json_text.h"
 #include "base/number_text.h"
 #include "base/read_json.h"
@@ -15,26 +18,24 @@
 #include "engine/commands/calibrating.h"
 #include "engine/commands/commands.h"
 #include "engine/cost/calibration.h"
-#include "engine/launch/process.h"
-#include "engine/launch/run_files.h"
 #include "engine/launch/run_ranks.h"
-#include "engine/launch/spawn.h"
+#include "engine/runs/engine_program.h"
 
-namespace heddle::engine {
+namespace heddle::commands {
 namespace {
 
 constexpr int32_t kMaxCalibrated = 64;
 
 Result<nlohmann::json> measure_in(const std::string& run_dir, int32_t ranks,
                                   const std::string& recipe) {
-  launch::Launch launch;
+  runs::Launch launch;
   launch.run = launch.mode = "calibrate";
   launch.world_size = launch.local_ranks = ranks;
-  if (const auto written = launch::write_launch(run_dir, launch); !written) return fail(written);
+  if (const auto written = runs::write_launch(run_dir, launch); !written) return fail(written);
   if (!recipe.empty())
-    if (const auto written = launch::write_atomically(run_dir + "/recipe.toml", recipe); !written)
+    if (const auto written = write_atomically(run_dir + "/recipe.toml", recipe); !written)
       return fail(written);
-  const auto outcome = launch::run_ranks(run_dir, launch::engine_program(), launch::now(), {}, {});
+  const auto outcome = launch::run_ranks(run_dir, runs::engine_program(), unix_now(), {}, {});
   if (!outcome) return fail(outcome);
   if (outcome->end.exit_code != 0) return fail("{}{}", outcome->failed_output, outcome->end.cause);
   return read_json_file(run_dir + "/results.json");
@@ -83,7 +84,7 @@ void print(const cost::Calibration& calibration) {
 
 // With a rank alone, a rank for each core, and twice as many.
 std::vector<int32_t> usual_ranks() {
-  const auto cores = static_cast<int32_t>(launch::usable_cores());
+  const auto cores = static_cast<int32_t>(usable_cores());
   std::vector<int32_t> ranks = {1, cores, std::min(2 * cores, kMaxCalibrated)};
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   return ranks;
@@ -140,4 +141,4 @@ int calibrate(int32_t ranks, bool json) {
   return 0;
 }
 
-}  // namespace heddle::engine
+}  // namespace heddle::commands

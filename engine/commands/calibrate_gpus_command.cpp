@@ -7,16 +7,16 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/durable_file.h"
 #include "base/json_text.h"
 #include "base/number_text.h"
 #include "base/say.h"
 #include "engine/commands/calibrating.h"
 #include "engine/cost/gpu_calibration.h"
-#include "engine/launch/run_files.h"
 #include "engine/probe/report.h"
 #include "engine/recipe/parse.h"
 
-namespace heddle::engine {
+namespace heddle::commands {
 namespace {
 
 using cost::GpuCalibration;
@@ -63,8 +63,7 @@ Result<std::string> keep(const cost::MeasuredEntry& entry) {
   std::filesystem::create_directories(folder, error);
   if (error) return fail("{}: {}", folder, error.message());
   const std::string file = fmt::format("{}/{}.toml", folder, entry.name);
-  if (const auto written = launch::write_atomically(file, entry.text); !written)
-    return fail(written);
+  if (const auto written = write_atomically(file, entry.text); !written) return fail(written);
   if (const auto found = hardware::load_catalogue().find(entry.name); !found) return fail(found);
   return file;
 }
@@ -122,4 +121,4 @@ int calibrate_gpus(int32_t ranks, bool json) {
   return 0;
 }
 
-}  // namespace heddle::engine
+}  // namespace heddle::commands

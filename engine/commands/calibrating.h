@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace heddle::engine {
+namespace heddle::commands {
 
 /// Runs the ranks in a folder of their own, with this recipe if it is not empty: what rank 0 has
 /// left as its results. The error is the failed rank's.
@@ -19,4 +19,4 @@ Result<nlohmann::json> measure_with_ranks(int32_t ranks, const std::string& reci
 /// the exit code.
 int calibrate_gpus(int32_t ranks, bool json);
 
-}  // namespace heddle::engine
+}  // namespace heddle::commands

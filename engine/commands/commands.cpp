@@ -23,15 +23,15 @@
 #include "engine/data/export_model.h"
 #include "engine/data/tokenizer_choice.h"
 #include "engine/graph/text.h"
-#include "engine/launch/checkpoint_folder.h"
+#include "engine/inputs/inputs.h"
 #include "engine/predict/planner.h"
 #include "engine/predict/rates_here.h"
 #include "engine/recipe/fault_lines.h"
 #include "engine/recipe/units.h"
+#include "engine/runs/checkpoint_folder.h"
 #include "engine/step/capture.h"
-#include "engine/train/inputs.h"
 
-namespace heddle::engine {
+namespace heddle::commands {
 namespace {
 
 int bad_usage(const std::string& message) {
@@ -54,10 +54,10 @@ int train(const RecipeOptions& options, launch::TrainOptions launch) {
   // An evaluation neither validates nor saves.
   if (!launch.eval_to.empty())
     sets.insert(sets.end(), {"validation.every=0", "checkpoint.enabled=false"});
-  const auto inputs = train::read_inputs(options.path, options.ranks, true, sets);
+  const auto inputs = inputs::read_inputs(options.path, options.ranks, true, sets);
   if (!inputs) return bad_usage(inputs.error().message);
   recipe::Recipe recipe = inputs->recipe;
-  launch.keeps_checkpoints = !launch::checkpoint_folder(recipe.checkpoint, launch.run_dir).empty();
+  launch.keeps_checkpoints = !runs::checkpoint_folder(recipe.checkpoint, launch.run_dir).empty();
   recipe.checkpoint.enabled = launch.keeps_checkpoints;
   if (!launch.eval_to.empty() && recipe.micro_batches() != 1)
     return bad_usage(fmt::format(
@@ -98,7 +98,7 @@ int graph(const RecipeOptions& options, const GraphOptions& what) {
       return bad_usage(fmt::format("{}: {}", options.path, vocabulary.error().message));
     parsed.recipe.model.vocab_size = *vocabulary;
   }
-  auto captured = train::capture_step(parsed.recipe);
+  auto captured = step::capture_step(parsed.recipe);
   if (!captured) {
     say(stderr, "{}\n", captured.error().message);
     return 1;
@@ -108,13 +108,13 @@ int graph(const RecipeOptions& options, const GraphOptions& what) {
   passes::Plan plan{std::move(captured->graph)};
   const auto begin = Clock::now();
   if (what.stats || what.after != "capture") {
-    const cost::Rates rates = train::rates_here(parsed.recipe);
-    auto planned =
-        train::plan_validation(parsed.recipe, what.rank, rates)
-            .and_then([&](const passes::Plan& validation) {
-              return train::plan_step(parsed.recipe, what.rank, std::move(plan.graph), rates,
-                                      what.stats ? "" : what.after, validation.memory.arena_bytes);
-            });
+    const cost::Rates rates = predict::rates_here(parsed.recipe);
+    auto planned = predict::plan_validation(parsed.recipe, what.rank, rates)
+                       .and_then([&](const passes::Plan& validation) {
+                         return predict::plan_step(parsed.recipe, what.rank, std::move(plan.graph),
+                                                   rates, what.stats ? "" : what.after,
+                                                   validation.memory.arena_bytes);
+                       });
     if (!planned) return bad_usage(planned.error().message);
     plan = std::move(*planned);
   }
@@ -233,4 +233,4 @@ int tokenize(const TokenizeOptions& options) {
   return 0;
 }
 
-}  // namespace heddle::engine
+}  // namespace heddle::commands

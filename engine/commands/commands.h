@@ -9,7 +9,7 @@
 #include "engine/launch/foreground.h"
 #include "engine/launch/print_log.h"
 
-namespace heddle::engine {
+namespace heddle::commands {
 
 struct RecipeOptions {
   std::string path;
@@ -108,4 +108,4 @@ struct TokenizeOptions {
 /// `tokenize`: ids separated by white space, a line a text: all of stdin, or each of its lines.
 int tokenize(const TokenizeOptions& options);
 
-}  // namespace heddle::engine
+}  // namespace heddle::commands

@@ -14,7 +14,7 @@
 #include "engine/data/description_json.h"
 #include "engine/recipe/fault_lines.h"
 
-namespace heddle::engine {
+namespace heddle::commands {
 namespace {
 
 constexpr size_t kMaxRecipe = size_t{1} << 20;
@@ -85,4 +85,4 @@ int describe_data(const RecipeOptions& options, const DescribeOptions& how) {
   return 0;
 }
 
-}  // namespace heddle::engine
+}  // namespace heddle::commands

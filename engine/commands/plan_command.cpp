@@ -13,7 +13,7 @@
 #include "engine/predict/planning.h"
 #include "engine/recipe/fault_lines.h"
 
-namespace heddle::engine {
+namespace heddle::commands {
 namespace {
 
 std::string text_of(int64_t count) { return bytes_text(static_cast<double>(count)); }
@@ -94,16 +94,16 @@ int plan(const RecipeOptions& options, const PlanOptions& what) {
     say(stderr, "{}\n", text.error().message);
     return 2;
   }
-  PlanRequest request{.text = *text,
-                      .file = options.path,
-                      .sets = options.sets,
-                      .ranks = options.ranks,
-                      .hardware = what.hardware,
-                      .executor = what.executor,
-                      .timeline = !what.timeline.empty(),
-                      .awaits_speed = true};
-  Planning planning;
-  PlanAnswer answer = planning.answer(request);
+  predict::PlanRequest request{.text = *text,
+                               .file = options.path,
+                               .sets = options.sets,
+                               .ranks = options.ranks,
+                               .hardware = what.hardware,
+                               .executor = what.executor,
+                               .timeline = !what.timeline.empty(),
+                               .awaits_speed = true};
+  predict::Planning planning;
+  predict::PlanAnswer answer = planning.answer(request);
   if (const auto* faults = std::get_if<std::vector<recipe::Fault>>(&answer)) {
     say(stderr, "{}\n", recipe::lines_of(*faults));
     return 2;
@@ -129,4 +129,4 @@ int plan(const RecipeOptions& options, const PlanOptions& what) {
   return 0;
 }
 
-}  // namespace heddle::engine
+}  // namespace heddle::commands

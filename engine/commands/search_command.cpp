@@ -16,7 +16,7 @@
 #include "engine/recipe/units.h"
 #include "engine/search/counting_ranks.h"
 
-namespace heddle::engine {
+namespace heddle::commands {
 namespace {
 
 std::atomic<bool> interrupted = false;
@@ -111,7 +111,7 @@ search::Hooks hooks() {
               }};
 }
 
-CountingHooks counting_hooks() {
+search::CountingHooks counting_hooks() {
   return {.cancelled = [] { return interrupted.load(); },
           .progress =
               [](const plan::RankCounts& all, double share) {
@@ -178,19 +178,20 @@ int search(const RecipeOptions& options, const SearchOptions& what) {
   once.sa_flags = SA_RESETHAND;
   sigaction(SIGINT, &once, nullptr);
 
-  const SearchRequest request{.text = *text,
-                              .file = options.path,
-                              .sets = options.sets,
-                              .ranks = counts.empty() ? 0 : counts.front(),
-                              .hardware = what.hardware,
-                              .memory_limit = *limit,
-                              .fixes = what.fixes};
+  const search::SearchRequest request{.text = *text,
+                                      .file = options.path,
+                                      .sets = options.sets,
+                                      .ranks = counts.empty() ? 0 : counts.front(),
+                                      .hardware = what.hardware,
+                                      .memory_limit = *limit,
+                                      .fixes = what.fixes};
   Planning planning;
   if (counts.size() > 1 || tokens > 0)
-    return tell(options.path,
-                count_ranks(planning, {request, std::move(counts), tokens}, counting_hooks()),
-                what.json);
-  return tell(options.path, search_layouts(planning, request, hooks()), what.json);
+    return tell(
+        options.path,
+        search::count_ranks(planning, {request, std::move(counts), tokens}, counting_hooks()),
+        what.json);
+  return tell(options.path, search::search_layouts(planning, request, hooks()), what.json);
 }
 
-}  // namespace heddle::engine
+}  // namespace heddle::commands

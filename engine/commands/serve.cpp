@@ -24,7 +24,7 @@
 #include "engine/predict/speed_now.h"
 #include "engine/search/counting_ranks.h"
 
-namespace heddle::engine {
+namespace heddle::commands {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -32,8 +32,9 @@ using Json = nlohmann::ordered_json;
 struct Job {
   Json id;
   std::string key;
-  PlanRequest request;
-  std::optional<CountingRequest> search;  // in place of a plan; one of no numbers is of layouts
+  predict::PlanRequest request;
+  std::optional<search::CountingRequest>
+      search;  // in place of a plan; one of no numbers is of layouts
   std::atomic<bool> cancelled = false;
 };
 
@@ -109,7 +110,7 @@ class Server {
                       .ranks = whole_or(asked, "ranks", int64_t{0}),
                       .hardware = asked.value("hardware", ""),
                       .executor = asked.value("executor", "heddle"),
-                      .numbers = asked.value("numbers", train::OtherNumbers{}),
+                      .numbers = asked.value("numbers", predict::OtherNumbers{}),
                       .timeline = asked.value("timeline", false),
                       .closes = asked.value("closes", true)};
       put(std::move(job));
@@ -121,16 +122,16 @@ class Server {
     }
   }
 
-  static CountingRequest search_request(const nlohmann::json& asked) {
-    CountingRequest request{.search = layout_request(asked),
-                            .counts = asked.value("counts", std::vector<int64_t>{}),
-                            .tokens = asked.value("tokens", 0.0)};
+  static search::CountingRequest search_request(const nlohmann::json& asked) {
+    search::CountingRequest request{.search = layout_request(asked),
+                                    .counts = asked.value("counts", std::vector<int64_t>{}),
+                                    .tokens = asked.value("tokens", 0.0)};
     if (std::ranges::any_of(request.counts, [](int64_t ranks) { return ranks < 1; }))
       throw std::runtime_error("counts are numbers of ranks, 1 or more");
     return request;
   }
 
-  static SearchRequest layout_request(const nlohmann::json& asked) {
+  static search::SearchRequest layout_request(const nlohmann::json& asked) {
     return {.text = asked.at("recipe").get<std::string>(),
             .file = asked.value("file", "recipe.toml"),
             .sets = asked.value("sets", std::vector<std::string>{}),
@@ -178,13 +179,13 @@ class Server {
   }
 
   void plan_all() {
-    Planning planning;
+    predict::Planning planning;
     while (const std::shared_ptr<Job> job = next()) {
       if (job->search) {
         search(planning, *job);
         continue;
       }
-      PlanAnswer answer = Error{"planning failed"};
+      predict::PlanAnswer answer = Error{"planning failed"};
       try {
         answer = planning.answer(job->request, [&] { return job->cancelled.load(); });
       } catch (const std::exception& error) {
@@ -192,7 +193,7 @@ class Server {
       }
       tell(*job, answer);
       const auto* document = std::get_if<plan::Document>(&answer);
-      here_ = document != nullptr && train::is_this_machine(document->hardware);
+      here_ = document != nullptr && predict::is_this_machine(document->hardware);
     }
   }
 
@@ -202,14 +203,16 @@ class Server {
     };
   }
 
-  void search(Planning& planning, const Job& job) {
+  void search(predict::Planning& planning, const Job& job) {
     const auto cancelled = [&] { return job.cancelled.load(); };
     if (job.search->counts.empty()) {
       const search::Hooks hooks{.cancelled = cancelled, .progress = progress_of(job, "found")};
-      end_search(job, "found", [&] { return search_layouts(planning, job.search->search, hooks); });
+      end_search(job, "found",
+                 [&] { return search::search_layouts(planning, job.search->search, hooks); });
     } else {
-      const CountingHooks hooks{.cancelled = cancelled, .progress = progress_of(job, "counts")};
-      end_search(job, "counts", [&] { return count_ranks(planning, *job.search, hooks); });
+      const search::CountingHooks hooks{.cancelled = cancelled,
+                                        .progress = progress_of(job, "counts")};
+      end_search(job, "counts", [&] { return search::count_ranks(planning, *job.search, hooks); });
     }
   }
 
@@ -244,7 +247,7 @@ class Server {
     const auto asked = [&] { return ended_ || !waiting_.empty(); };
     if (here_ && !changed_.wait_for(lock, kRest, asked)) {
       lock.unlock();
-      train::measure_speed();
+      predict::measure_speed();
       lock.lock();
     }
     changed_.wait(lock, asked);
@@ -254,14 +257,14 @@ class Server {
     return running_;
   }
 
-  void tell(const Job& job, const PlanAnswer& answer) {
+  void tell(const Job& job, const predict::PlanAnswer& answer) {
     Json json = {{"id", job.id}};
     if (const auto* document = std::get_if<plan::Document>(&answer)) {
       json["plan"] = plan::to_json(*document);
     } else if (const auto* faults = std::get_if<std::vector<recipe::Fault>>(&answer)) {
       json["faults"] = faults_json(*faults);
     } else if (const std::string& message = std::get<Error>(answer).message;
-               message == train::kCancelled) {
+               message == predict::kCancelled) {
       json["cancelled"] = true;
     } else {
       json["error"] = message;
@@ -287,4 +290,4 @@ class Server {
 
 int serve_plans() { return Server().run(); }
 
-}  // namespace heddle::engine
+}  // namespace heddle::commands

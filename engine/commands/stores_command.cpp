@@ -9,7 +9,7 @@
 #include "engine/data/store_list.h"
 #include "engine/data/token_store.h"
 
-namespace heddle::engine {
+namespace heddle::commands {
 namespace {
 
 constexpr int64_t kDay = 86400;
@@ -73,4 +73,4 @@ int stores(const StoresOptions& what) {
   return 0;
 }
 
-}  // namespace heddle::engine
+}  // namespace heddle::commands

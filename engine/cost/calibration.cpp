@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/durable_file.h"
 #include "base/json_number.h"
 #include "base/json_text.h"
 #include "base/read_json.h"
-#include "engine/launch/run_files.h"
 
 namespace heddle::cost {
 namespace {
@@ -170,7 +170,7 @@ Result<> keep_calibration(const std::string& path, const Calibration& calibratio
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
   if (error) return fail("{}: {}", path, error.message());
-  return launch::write_atomically(
+  return write_atomically(
       path, json_text(json{{"version", kVersion}, {"calibrations", std::move(entries)}}) + "\n");
 }
 

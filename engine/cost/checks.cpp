@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/durable_file.h"
 #include "base/file_lock.h"
 #include "base/host_name.h"
 #include "base/json_text.h"
@@ -18,7 +19,6 @@
 #include "engine/cost/gpu_calibration.h"
 #include "engine/cost/rates.h"
 #include "engine/hardware/catalogue.h"
-#include "engine/launch/run_files.h"
 
 namespace heddle::cost {
 namespace {
@@ -119,7 +119,7 @@ Result<> keep_check(const std::string& path, const Check& check) {
   json kept = json::array();
   for (size_t i = checks.size() - std::min(checks.size(), kKept); i < checks.size(); ++i)
     kept.push_back(to_json(checks[i]));
-  return launch::write_atomically(path, json_text(kept) + "\n");
+  return write_atomically(path, json_text(kept) + "\n");
 }
 
 std::optional<Spread> spread_of(const std::vector<double>& ratios) {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/cores.h"
 #include "engine/cost/cpu_use.h"
-#include "engine/launch/spawn.h"
 
 namespace heddle::cost {
 namespace {
@@ -51,7 +51,7 @@ double bytes_of_core() {
 template <typename Measure>
 double on_all_cores(const Measure& measure) {
   std::vector<std::future<double>> speeds;
-  for (int core = 0; core < launch::usable_cores(); ++core)
+  for (int core = 0; core < usable_cores(); ++core)
     speeds.push_back(std::async(std::launch::async, measure));
   double sum = 0;
   for (std::future<double>& speed : speeds) sum += speed.get();

@@ -5,9 +5,9 @@
 #include <array>
 #include <cctype>
 
-#include "engine/build_id.h"
-#include "engine/build_mark.h"
-#include "engine/cuda/plugin.h"
+#include "base/build_id.h"
+#include "base/build_mark.h"
+#include "engine/runtime/cuda_plugin.h"
 
 using namespace heddle;
 
@@ -15,8 +15,8 @@ extern "C" {
 
 const char* heddle_cuda_build() { return kMarked + kBuildMark.size(); }
 
-cuda::GpuFacts heddle_cuda_facts() {
-  cuda::GpuFacts facts;
+runtime::plugin::GpuFacts heddle_cuda_facts() {
+  runtime::plugin::GpuFacts facts;
   cudaDeviceProp first{};
   cudaError_t status = cudaGetDeviceCount(&facts.count);
   if (status == cudaSuccess && facts.count > 0) status = cudaGetDeviceProperties(&first, 0);

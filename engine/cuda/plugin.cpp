@@ -1,6 +1,4 @@
 // libheddle_cuda.so: GPUs for the engine.
-#include "engine/cuda/plugin.h"
-
 #include <ATen/Context.h>
 #include <ATen/cuda/CUDAContextLight.h>
 #include <c10/cuda/CUDAException.h>
@@ -12,12 +10,13 @@
 #include "engine/cuda/nccl_backend.h"
 #include "engine/cuda/placing_allocator.h"
 #include "engine/cuda/staged_backend.h"
+#include "engine/runtime/cuda_plugin.h"
 
 using namespace heddle;
 
 extern "C" {
 
-cuda::UsedDevice heddle_cuda_use_device(int local_rank, bool shared) {
+runtime::plugin::UsedDevice heddle_cuda_use_device(int local_rank, bool shared) {
   const int count = c10::cuda::device_count();
   if (count == 0 || (local_rank >= count && !shared)) return {count, -1};
   const int index = local_rank % count;

@@ -3,10 +3,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/durable_file.h"
 #include "base/json_text.h"
 #include "base/read_file.h"
 #include "engine/checkpoint/companions.h"
-#include "engine/checkpoint/file_calls.h"
 #include "engine/data/tokenizer_file.h"
 
 namespace heddle::data {
@@ -31,11 +31,12 @@ Result<> write_settings(const Tokenizer& tokenizer, const checkpoint::SpecialTok
   config["tokenizer_class"] = "PreTrainedTokenizerFast";
   config["model_max_length"] = longest;
   config["clean_up_tokenization_spaces"] = false;
-  using checkpoint::write_file;
-  if (auto done = write_file(folder + "/special_tokens_map.json", json_text(special, 2) + "\n");
+  if (auto done = write_atomically(folder + "/special_tokens_map.json",
+                                   json_text(special, 2) + "\n", kReadable);
       !done)
     return done;
-  return write_file(folder + '/' + checkpoint::kTokenizerConfig, json_text(config, 2) + "\n");
+  return write_atomically(folder + '/' + checkpoint::kTokenizerConfig, json_text(config, 2) + "\n",
+                          kReadable);
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ Result<> export_tokenizer(const std::string& path, const Tokenizer& tokenizer,
   } else if (auto done = write_settings(tokenizer, special, longest, folder); !done) {
     return done;
   }
-  return checkpoint::write_file(folder + "/tokenizer.json", *text);
+  return write_atomically(folder + "/tokenizer.json", *text, kReadable);
 }
 
 }  // namespace heddle::data

@@ -164,7 +164,7 @@ std::vector<Check> judge(const Demand& demand, const probe::Report& host, bool o
   return checks;
 }
 
-std::vector<Check> admission_of(const std::string& run_dir, const Launch& launch) {
+std::vector<Check> admission_of(const std::string& run_dir, const runs::Launch& launch) {
   const std::string file = run_dir + "/recipe.toml";
   if (launch.mode == "calibrate" || !std::filesystem::exists(file)) return {};
   recipe::Parsed parsed = checkpoint::load_recipe_file(file, {}, launch.world_size);

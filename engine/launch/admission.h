@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/launch/launch.h"
 #include "engine/probe/report.h"
 #include "engine/recipe/recipe.h"
+#include "engine/runs/launch.h"
 
 namespace heddle::launch {
 
@@ -35,7 +35,7 @@ std::vector<probe::Check> judge(const Demand& demand, const probe::Report& host,
 
 /// The checks that do not pass for the ranks of a run directory on this machine. None where its
 /// recipe.toml is missing or has faults: the ranks say more of that.
-std::vector<probe::Check> admission_of(const std::string& run_dir, const Launch& launch);
+std::vector<probe::Check> admission_of(const std::string& run_dir, const runs::Launch& launch);
 
 /// "memory: 1,000 ranks need …; take fewer ranks …": a check in a line.
 std::string line_of(const probe::Check& check);

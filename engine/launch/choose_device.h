@@ -6,17 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "engine/probe/gpus_here.h"
 
 namespace heddle::launch {
-
-/// The GPUs of a host that a run's ranks could have.
-struct GpusOf {
-  std::string host;
-  int64_t count = 0;
-  std::string name = {};   // of the first: "NVIDIA H100 80GB HBM3"
-  std::string fault = {};  // why they cannot be used, where there are some
-};
 
 struct DeviceChoice {
   bool gpus = false;
@@ -24,13 +16,7 @@ struct DeviceChoice {
 };
 
 /// GPUs where each host has one for each of its ranks, or, if ranks `share`, at least one.
-DeviceChoice choose_device(const std::vector<GpusOf>& hosts, int64_t ranks_of_host, bool share);
-
-/// This host's GPUs as `engine gpus` counts them, which CUDA_VISIBLE_DEVICES and cgroups bound;
-/// none at once where `devices` has no NVIDIA driver.
-GpusOf gpus_here(const std::string& engine, const std::string& devices = "/dev");
-
-/// The GPUs that `engine gpus` prints, as a line of JSON. `error`: why there are none.
-std::string gpus_text(int64_t count, const std::string& name, const std::string& error);
+DeviceChoice choose_device(const std::vector<probe::GpusOf>& hosts, int64_t ranks_of_host,
+                           bool share);
 
 }  // namespace heddle::launch

@@ -8,7 +8,7 @@
 namespace heddle::launch {
 namespace {
 
-std::string text_of(End end, const Part& part) {
+std::string text_of(runs::End end, const Part& part) {
   end.signature.clear();
   return json_text(nlohmann::json{{"end", to_json(end)},
                                   {"folder", part.folder},
@@ -19,11 +19,11 @@ std::string text_of(End end, const Part& part) {
 
 }  // namespace
 
-Result<std::string> prove(const End& end, const Part& part, const Secret& secret) {
+Result<std::string> prove(const runs::End& end, const Part& part, const Secret& secret) {
   return sign(secret, text_of(end, part));
 }
 
-bool is_proven(const End& end, const Part& part, const std::string& key) {
+bool is_proven(const runs::End& end, const Part& part, const std::string& key) {
   return is_signed(key, text_of(end, part), end.signature);
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "base/secret.h"
-#include "engine/launch/run_files.h"
+#include "engine/runs/run_files.h"
 
 namespace heddle::launch {
 
@@ -22,9 +22,9 @@ struct Part {
 };
 
 /// The end's `signature`.
-Result<std::string> prove(const End& end, const Part& part, const Secret& secret);
+Result<std::string> prove(const runs::End& end, const Part& part, const Secret& secret);
 
 /// `key`: public_key() of the run's secret (base/signature.h).
-bool is_proven(const End& end, const Part& part, const std::string& key);
+bool is_proven(const runs::End& end, const Part& part, const std::string& key);
 
 }  // namespace heddle::launch

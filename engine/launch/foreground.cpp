@@ -59,26 +59,27 @@ class RunDir {
 /// One more than the attempt that the folder holds.
 Result<int32_t> next_epoch(const std::string& run_dir) {
   if (!fs::exists(run_dir + "/launch.json")) return 0;
-  return read_launch(run_dir).map([](const Launch& launch) { return launch.epoch + 1; });
+  return runs::read_launch(run_dir).map(
+      [](const runs::Launch& launch) { return launch.epoch + 1; });
 }
 
 /// Writes the files that a run is started from; the number of the attempt.
 Result<int32_t> prepare(const std::string& run_dir, const TrainOptions& options) {
-  const Result<Status> status = read_status(run_dir);
+  const Result<runs::Status> status = runs::read_status(run_dir);
   if (!status) return fail(status);
-  if (status->condition == Condition::running) {
+  if (status->condition == runs::Condition::running) {
     return fail("{}: a run is going on in it; stop that first, or take another folder", run_dir);
   }
   const Result<int32_t> epoch = next_epoch(run_dir);
   if (!epoch) return fail(epoch);
-  Launch launch;
+  runs::Launch launch;
   launch.run = "train";
   launch.mode = options.mode;
   launch.graph_file = options.graph_file;
   launch.eval_to = options.eval_to;
   launch.world_size = launch.local_ranks = options.ranks;
   launch.epoch = *epoch;
-  for (const Result<>& written : {write_launch(run_dir, launch),
+  for (const Result<>& written : {runs::write_launch(run_dir, launch),
                                   write_atomically(run_dir + "/recipe.toml", options.recipe_text)})
     if (!written)
       return fail(
@@ -114,13 +115,13 @@ int fail_with(int exit_code, const Error& error) {
 
 int run_foreground(const TrainOptions& options) {
   umask(077);  // of all that the run writes
-  const double begun = options.spawned_at > 0 ? options.spawned_at : now();
+  const double begun = options.spawned_at > 0 ? options.spawned_at : unix_now();
   const Result<RunDir> run_dir = RunDir::make(options.run_dir);
   if (!run_dir) return fail_with(kExitUsage, run_dir.error());
   const Result<int32_t> epoch = prepare(run_dir->path(), options);
   if (!epoch) return fail_with(kExitUsage, epoch.error());
   tell_what_is_kept(options, run_dir->path());
-  const std::string engine = options.engine.empty() ? engine_program() : options.engine;
+  const std::string engine = options.engine.empty() ? runs::engine_program() : options.engine;
   const Result<RanksOutcome> outcome = [&] {
     const Teller teller({options.tell, run_dir->path(), *epoch, options.steps});
     return run_ranks(run_dir->path(), engine, begun, {}, {});
@@ -128,7 +129,7 @@ int run_foreground(const TrainOptions& options) {
   if (!outcome) return fail_with(kExitFailed, outcome.error());
   print_file(run_dir->path() + "/results.json");
   fflush(stdout);
-  const End& end = outcome->end;
+  const runs::End& end = outcome->end;
   say(stderr, "{}", outcome->failed_output);
   // A bad recipe's own lines say all there is to say.
   if (!end.cause.empty() && end.exit_code != kExitUsage) say(stderr, "{}\n", end.cause);

@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "base/say.h"
-#include "engine/launch/run_files.h"
 #include "engine/launch/teller.h"
+#include "engine/runs/run_files.h"
 
 namespace heddle::launch {
 namespace {
@@ -86,8 +86,8 @@ int print_log(const LogOptions& options) {
   const auto print = [&](const LogEntry& entry) { printer.print(entry); };
   for (bool first = true;; first = false) {
     // Asked before the logs are read: the logs of a run that has ended are whole.
-    const Result<Status> status = read_status(options.run_dir);
-    const bool goes_on = options.follow && status && status->condition == Condition::running;
+    const Result<runs::Status> status = runs::read_status(options.run_dir);
+    const bool goes_on = options.follow && status && status->condition == runs::Condition::running;
     if (const Result<> read = logs.read(print); !read) return refused(read.error().message);
     fflush(stdout);
     const std::vector<LogName> found = logs.logs();

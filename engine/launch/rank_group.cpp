@@ -12,15 +12,24 @@
 #include <sstream>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/number_text.h"
+#include "base/process_id.h"
 #include "base/read_file.h"
-#include "engine/launch/rank_arguments.h"
-#include "engine/launch/rendezvous.h"
 #include "engine/launch/spawn.h"
+#include "engine/runs/rank_arguments.h"
+#include "engine/runs/rendezvous.h"
+#include "engine/runs/run_files.h"
 #include "engine/telemetry/lines.h"
 
 namespace heddle::launch {
 namespace {
+
+/// "SIGKILL" for 9; "signal 77" for a number without a name.
+std::string signal_name(int signal) {
+  if (const char* name = sigabbrev_np(signal)) return fmt::format("SIG{}", name);
+  return fmt::format("signal {}", signal);
+}
 
 constexpr int kExitStopped = 130;
 /// The other ranks' grace when one has failed: nothing waits for a checkpoint then.
@@ -80,7 +89,7 @@ int weight(int status) {
 
 }  // namespace
 
-RankGroup::RankGroup(std::string engine, std::string run_dir, Launch launch, RanksWork work,
+RankGroup::RankGroup(std::string engine, std::string run_dir, runs::Launch launch, RanksWork work,
                      double spawned_at, Log log)
     : engine_(std::move(engine)),
       run_dir_(std::move(run_dir)),
@@ -113,11 +122,11 @@ Result<> RankGroup::start() {
   Socket rendezvous;
   const bool one_host = launch_.local_ranks == launch_.world_size;
   if (one_host) {
-    const std::string file = rendezvous_file(run_dir_);
+    const std::string file = runs::rendezvous_file(run_dir_);
     if (unlink(file.c_str()) != 0 && errno != ENOENT) return fail("{}: {}", file, strerror(errno));
   } else if (launch_.first_rank == 0) {
-    Result<Socket> opened =
-        open_rendezvous(launch_.rendezvous_host, launch_.rendezvous_port, launch_.public_addresses);
+    Result<Socket> opened = runs::open_rendezvous(launch_.rendezvous_host, launch_.rendezvous_port,
+                                                  launch_.public_addresses);
     if (!opened) return fail(opened);
     rendezvous = std::move(*opened);
     launch_.rendezvous_port = rendezvous.port();
@@ -131,18 +140,18 @@ Result<> RankGroup::start() {
 
 Result<> RankGroup::spawn(int32_t local_rank, int listen_fd) {
   const int32_t rank = launch_.first_rank + local_rank;
-  Result<LastWord> word = LastWord::make();
+  Result<runs::LastWord> word = runs::LastWord::make();
   if (!word) return fail(word);
-  const RankContext context{.run_dir = run_dir_,
-                            .launch = launch_,
-                            .rank = rank,
-                            .local_rank = local_rank,
-                            .listen_fd = listen_fd,
-                            .word_fd = word->fd(),
-                            .port = launch_.rendezvous_port,
-                            .spawned_at = spawned_at_};
+  const runs::RankContext context{.run_dir = run_dir_,
+                                  .launch = launch_,
+                                  .rank = rank,
+                                  .local_rank = local_rank,
+                                  .listen_fd = listen_fd,
+                                  .word_fd = word->fd(),
+                                  .port = launch_.rendezvous_port,
+                                  .spawned_at = spawned_at_};
   Program program;
-  program.words = rank_arguments(context);
+  program.words = runs::rank_arguments(context);
   program.words.insert(program.words.begin(), engine_);
   program.environment = rank_environment(launch_.local_ranks);
   program.output = fmt::format("{}/rank-{}.err", run_dir_, rank);
@@ -160,7 +169,7 @@ Result<> RankGroup::spawn(int32_t local_rank, int listen_fd) {
   return {};
 }
 
-End RankGroup::run() {
+runs::End RankGroup::run() {
   const Process* first_failed = nullptr;
   while (any_running()) {
     const int signal = wait_for_signal(patience());
@@ -186,7 +195,7 @@ End RankGroup::run() {
     return {.state = "failed",
             .exit_code = 1,
             .cause = fmt::format("{} is gone: somebody has moved or removed it", run_dir_),
-            .finished = now()};
+            .finished = unix_now()};
   return first_failed ? end_of_failed(*first_failed) : end_without_failure();
 }
 
@@ -299,12 +308,12 @@ bool RankGroup::has_failed(const Process& process) const {
     const int signal = WTERMSIG(process.status);
     return !(signal == SIGTERM && terminated_) && !(signal == SIGKILL && killed_);
   }
-  const Word word = process.word.heard();
+  const runs::Word word = process.word.heard();
   switch (WEXITSTATUS(process.status)) {
     case 0:
-      return word.state != Word::State::done || word.step < work_.steps;
+      return word.state != runs::Word::State::done || word.step < work_.steps;
     case kExitStopped:
-      return word.state != Word::State::stopped && !terminated_;
+      return word.state != runs::Word::State::stopped && !terminated_;
     default:
       return true;
   }
@@ -325,8 +334,8 @@ std::string RankGroup::how_it_ended(const Process& process) const {
   return fmt::format("ended with exit code {}{}", WEXITSTATUS(status), after);
 }
 
-End RankGroup::end_of_failed(const Process& failed) const {
-  End end{.state = "failed", .rank = failed.rank, .finished = now()};
+runs::End RankGroup::end_of_failed(const Process& failed) const {
+  runs::End end{.state = "failed", .rank = failed.rank, .finished = unix_now()};
   const bool signalled = WIFSIGNALED(failed.status);
   end.exit_code = !signalled && WEXITSTATUS(failed.status) == 2 ? 2 : 1;
   if (signalled) end.signal = signal_name(WTERMSIG(failed.status));
@@ -338,8 +347,8 @@ End RankGroup::end_of_failed(const Process& failed) const {
   return end;
 }
 
-End RankGroup::end_without_failure() const {
-  End end{.state = "done", .finished = now()};
+runs::End RankGroup::end_without_failure() const {
+  runs::End end{.state = "done", .finished = unix_now()};
   for (const Process& process : processes_) {
     if (WIFEXITED(process.status) && WEXITSTATUS(process.status) == 0) continue;
     end.state = "stopped";
@@ -378,8 +387,8 @@ bool RankGroup::any_running() const {
                      [](const Process& process) { return process.running; });
 }
 
-std::vector<State::Rank> RankGroup::ranks() const {
-  std::vector<State::Rank> result;
+std::vector<runs::State::Rank> RankGroup::ranks() const {
+  std::vector<runs::State::Rank> result;
   for (const Process& process : processes_) result.push_back({process.rank, process.id});
   return result;
 }

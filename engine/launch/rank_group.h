@@ -24,10 +24,12 @@
 #include <string>
 #include <vector>
 
+#include "base/process_id.h"
 #include "base/result.h"
-#include "engine/launch/last_word.h"
-#include "engine/launch/launch.h"
-#include "engine/launch/run_files.h"
+#include "engine/launch/spawn.h"
+#include "engine/runs/last_word.h"
+#include "engine/runs/launch.h"
+#include "engine/runs/run_files.h"
 #include "engine/telemetry/record.h"
 
 namespace heddle::launch {
@@ -43,7 +45,7 @@ class RankGroup {
   using Log = std::function<void(telemetry::Level level, const std::string& line)>;
 
   /// `engine`: the program; `log` receives starts, deaths and kills.
-  RankGroup(std::string engine, std::string run_dir, Launch launch, RanksWork work,
+  RankGroup(std::string engine, std::string run_dir, runs::Launch launch, RanksWork work,
             double spawned_at, Log log);
   /// Kills what is left.
   ~RankGroup();
@@ -56,10 +58,10 @@ class RankGroup {
   /// Waits until every rank is gone. SIGTERM, SIGINT and SIGHUP ask the ranks to stop (a second one
   /// kills them), SIGQUIT kills them, SIGUSR1 asks them for a checkpoint. The end names the first
   /// rank that failed and its last line.
-  End run();
+  runs::End run();
 
   uint16_t port() const { return launch_.rendezvous_port; }
-  std::vector<State::Rank> ranks() const;
+  std::vector<runs::State::Rank> ranks() const;
   /// A rank's output in rank-R.err since `start`, at most the last 64 KiB.
   std::string output_of(int32_t rank) const;
 
@@ -67,7 +69,7 @@ class RankGroup {
   struct Process {
     int32_t rank = 0;
     ProcessId id;
-    LastWord word;
+    runs::LastWord word;
     bool running = true;
     int status = 0;           // as waitpid gives it
     bool failed = false;      // has_failed, when it ended
@@ -97,13 +99,13 @@ class RankGroup {
   bool has_failed(const Process& process) const;
   std::string how_it_ended(const Process& process) const;
   bool any_running() const;
-  End end_of_failed(const Process& failed) const;
-  End end_without_failure() const;
+  runs::End end_of_failed(const Process& failed) const;
+  runs::End end_without_failure() const;
 
   std::string engine_;
   std::string run_dir_;
   std::optional<struct stat> directory_;  // as it was at the start
-  Launch launch_;
+  runs::Launch launch_;
   RanksWork work_;
   double spawned_at_;
   Log log_;

@@ -10,18 +10,23 @@
 #include <optional>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/durable_file.h"
 #include "base/excerpt.h"
 #include "base/file_lock.h"
+#include "base/process_id.h"
 #include "base/read_file.h"
 #include "base/say.h"
 #include "engine/launch/admission.h"
 #include "engine/launch/choose_device.h"
 #include "engine/launch/end_proof.h"
 #include "engine/launch/rank_group.h"
-#include "engine/launch/rendezvous.h"
 #include "engine/launch/tokenizing.h"
+#include "engine/probe/gpus_here.h"
 #include "engine/recipe/fault_lines.h"
 #include "engine/recipe/parse.h"
+#include "engine/runs/rendezvous.h"
+#include "engine/runs/run_files.h"
 #include "engine/telemetry/log_writer.h"
 
 namespace heddle::launch {
@@ -69,9 +74,9 @@ class SupervisorLog {
     }
   }
   void line(telemetry::Level level, const std::string& text) {
-    append(telemetry::Log{now(), level, text});
+    append(telemetry::Log{unix_now(), level, text});
   }
-  void end(const End& end) {
+  void end(const runs::End& end) {
     append(telemetry::End{end.finished, end.state, excerpt(end.cause, kMaxCause), {}});
     if (const Result<> synced = writer_.sync(); !synced) {
       say(stderr, "{}\n", synced.error().message);
@@ -82,9 +87,9 @@ class SupervisorLog {
   telemetry::LogWriter writer_;
 };
 
-telemetry::Start start_record(const Launch& launch) {
+telemetry::Start start_record(const runs::Launch& launch) {
   telemetry::Start start;
-  start.time = now();
+  start.time = unix_now();
   start.rank = telemetry::kSupervisorRank;
   start.world_size = launch.world_size;
   start.mode = launch.mode;
@@ -93,12 +98,13 @@ telemetry::Start start_record(const Launch& launch) {
   return start;
 }
 
-End refused(const std::string& cause) {
-  return {.state = "failed", .exit_code = 2, .cause = cause, .finished = now()};
+runs::End refused(const std::string& cause) {
+  return {.state = "failed", .exit_code = 2, .cause = cause, .finished = unix_now()};
 }
 
 /// Tells what is scarce on this host; an end where it is too scarce to start.
-std::optional<End> admit(const std::string& run_dir, const Launch& launch, SupervisorLog& log) {
+std::optional<runs::End> admit(const std::string& run_dir, const runs::Launch& launch,
+                               SupervisorLog& log) {
   std::string refusal;
   for (const probe::Check& check : admission_of(run_dir, launch)) {
     const std::string line = line_of(check);
@@ -129,7 +135,7 @@ class SecretFile {
 };
 
 /// One host's ranks are given one of their own.
-Result<Secret> secret_of(const Launch& launch, const std::optional<Secret>& given) {
+Result<Secret> secret_of(const runs::Launch& launch, const std::optional<Secret>& given) {
   if (given) return *given;
   if (launch.local_ranks == launch.world_size) return Secret::make();
   return fail(
@@ -138,14 +144,14 @@ Result<Secret> secret_of(const Launch& launch, const std::optional<Secret>& give
 }
 
 /// Replaces "auto" by the chosen device in the recipe that the ranks will read: true for GPUs.
-Result<bool> settle_device(const std::string& run_dir, const Launch& launch,
+Result<bool> settle_device(const std::string& run_dir, const runs::Launch& launch,
                            const recipe::Recipe& recipe, const std::string& engine,
                            SupervisorLog& log) {
   DeviceChoice choice;
   // Each of several hosts sees only its own GPUs.
   if (launch.local_ranks == launch.world_size)
-    choice =
-        choose_device({gpus_here(engine)}, launch.local_ranks, recipe.transport.gpus == "host");
+    choice = choose_device({probe::gpus_here(engine)}, launch.local_ranks,
+                           recipe.transport.gpus == "host");
   else
     choice.why =
         "on the CPU: the ranks of several hosts need to be told the same device; valid: "
@@ -160,14 +166,14 @@ Result<bool> settle_device(const std::string& run_dir, const Launch& launch,
 }
 
 /// The recipe's settings for starting ranks; a run without a recipe trains nothing.
-Result<RanksWork> work_of(const std::string& run_dir, const Launch& launch,
+Result<RanksWork> work_of(const std::string& run_dir, const runs::Launch& launch,
                           const std::string& engine, SupervisorLog& log) {
   const std::string file = run_dir + "/recipe.toml";
   if (!std::filesystem::exists(file)) return RanksWork{};
   const recipe::Parsed parsed = recipe::parse_file(file);
   if (!parsed.ok()) return fail("{}", recipe::lines_of(parsed.faults));
   RanksWork work;
-  if (trains(launch)) work.steps = parsed.recipe.training.steps;
+  if (runs::trains(launch)) work.steps = parsed.recipe.training.steps;
   work.on_gpus = parsed.recipe.hardware.device == "cuda";
   if (!launch.device_choice.empty()) log.line(telemetry::Level::info, launch.device_choice);
   if (parsed.recipe.hardware.device == "auto") {
@@ -179,7 +185,7 @@ Result<RanksWork> work_of(const std::string& run_dir, const Launch& launch,
 }
 
 /// The process that makes the tokens its ranks read.
-Result<Tokenizing> tokenizing_of(const std::string& run_dir, const Launch& launch,
+Result<Tokenizing> tokenizing_of(const std::string& run_dir, const runs::Launch& launch,
                                  const std::string& engine) {
   const std::string file = run_dir + "/recipe.toml";
   if (launch.mode == "calibrate" || !std::filesystem::exists(file)) return Tokenizing{};
@@ -196,8 +202,8 @@ Result<> look_for_results(const std::string& run_dir) {
 }
 
 /// The end, with what shows that it is of this run. Its cause fits into the room that is reserved.
-Result<End> proven(End end, const std::string& run_dir, const Launch& launch,
-                   const Secret& secret) {
+Result<runs::End> proven(runs::End end, const std::string& run_dir, const runs::Launch& launch,
+                         const Secret& secret) {
   end.cause = excerpt(end.cause, kMaxCause);
   auto signature = prove(end,
                          {.folder = std::filesystem::path(run_dir).filename(),
@@ -213,29 +219,29 @@ Result<End> proven(End end, const std::string& run_dir, const Launch& launch,
 /// A run in its folder; its launch is known, and so is its secret.
 struct Held {
   const std::string& run_dir;
-  const Launch& launch;
+  const runs::Launch& launch;
   const Secret& secret;
 };
 
 /// Into the room, as long as there is one.
-Result<> write_end(const Held& held, std::optional<NewFile>& room, const End& end) {
-  const Result<End> signed_end = proven(end, held.run_dir, held.launch, held.secret);
+Result<> write_end(const Held& held, std::optional<NewFile>& room, const runs::End& end) {
+  const Result<runs::End> signed_end = proven(end, held.run_dir, held.launch, held.secret);
   if (!signed_end) return fail(signed_end);
-  if (!room) return write_end(held.run_dir, *signed_end);
-  return write_end(*std::exchange(room, std::nullopt), held.run_dir, *signed_end);
+  if (!room) return runs::write_end(held.run_dir, *signed_end);
+  return runs::write_end(*std::exchange(room, std::nullopt), held.run_dir, *signed_end);
 }
 
 /// `room`: set aside here for end.json.
 Result<RanksOutcome> run_held(const Held& held, const std::string& engine, double spawned_at,
-                              const std::function<void(const State&)>& started,
+                              const std::function<void(const runs::State&)>& started,
                               std::optional<NewFile>& room) {
   const auto& [run_dir, launch, secret] = held;
   // Whatever tells how the run has ended must not depend on the room that is left then.
-  Result<NewFile> for_end = reserve(end_file(run_dir), kEndBytes);
+  Result<NewFile> for_end = reserve(runs::end_file(run_dir), kEndBytes);
   if (!for_end) return fail(for_end);
   room.emplace(std::move(*for_end));
   Result<NewFile> for_state =
-      reserve(state_file(run_dir), kStateBytes + kRankBytes * launch.local_ranks);
+      reserve(runs::state_file(run_dir), kStateBytes + kRankBytes * launch.local_ranks);
   if (!for_state) return fail(for_state);
   Result<telemetry::LogWriter> writer =
       telemetry::LogWriter::open(fmt::format("{}/supervisor.{}.hlog", run_dir, launch.epoch));
@@ -243,7 +249,7 @@ Result<RanksOutcome> run_held(const Held& held, const std::string& engine, doubl
   SupervisorLog log(std::move(*writer));
   log.append(start_record(launch));
 
-  const auto write = [&](const End& end) -> Result<> {
+  const auto write = [&](const runs::End& end) -> Result<> {
     log.end(end);
     const Result<> written = write_end(held, room, end);
     if (written) return {};
@@ -251,31 +257,33 @@ Result<RanksOutcome> run_held(const Held& held, const std::string& engine, doubl
                 end.cause.empty() ? "the run is " + end.state : end.cause, written.error().message);
   };
   const Result<RanksWork> work = work_of(run_dir, launch, engine, log);
-  std::optional<End> refusal = admit(run_dir, launch, log);
+  std::optional<runs::End> refusal = admit(run_dir, launch, log);
   if (!work && !refusal) refusal = refused(work.error().message);
   if (refusal) {
     if (const Result<> written = write(*refusal); !written) return fail(written);
     return RanksOutcome{*refusal, refusal->cause + "\n"};
   }
-  SecretFile secret_file(launch::secret_file(run_dir));
+  SecretFile secret_file(runs::secret_file(run_dir));
   if (Result<> written = secret_file.write(secret); !written) return fail(written);
   RankGroup group(engine, run_dir, launch, *work, spawned_at,
                   [&](telemetry::Level level, const std::string& text) { log.line(level, text); });
   const Result<Tokenizing> tokenizing = tokenizing_of(run_dir, launch, engine);
   Result<> up = tokenizing ? group.start() : fail(tokenizing);
   if (up) {
-    const State state{identify(getpid()), boot_id(), launch.epoch, group.port(), group.ranks()};
-    up = write_state(std::move(*for_state), run_dir, state);
+    const runs::State state{identify(getpid()), boot_id(), launch.epoch, group.port(),
+                            group.ranks()};
+    up = runs::write_state(std::move(*for_state), run_dir, state);
     if (up && started) started(state);
   }
   if (!up) {
-    log.end({.state = "failed", .exit_code = 1, .cause = up.error().message, .finished = now()});
+    log.end(
+        {.state = "failed", .exit_code = 1, .cause = up.error().message, .finished = unix_now()});
     return fail(up);
   }
-  End end = group.run();
+  runs::End end = group.run();
   secret_file.remove();  // nobody finds it next to an end
   remove_leftovers(run_dir + "/results.json");
-  if (end.state == "done" && launch.first_rank == 0 && trains(launch))
+  if (end.state == "done" && launch.first_rank == 0 && runs::trains(launch))
     if (const Result<> there = look_for_results(run_dir); !there)
       end = {.state = "failed",
              .exit_code = 1,
@@ -290,12 +298,12 @@ Result<RanksOutcome> run_held(const Held& held, const std::string& engine, doubl
 
 Result<RanksOutcome> run_ranks(const std::string& run_dir, const std::string& engine,
                                double spawned_at, const std::optional<Secret>& secret,
-                               const std::function<void(const State&)>& started) {
+                               const std::function<void(const runs::State&)>& started) {
   const Result<FileLock> lock = hold(run_dir);
   if (!lock) return fail(lock);
   if (const Result<> forgotten = forget_earlier_attempt(run_dir); !forgotten)
     return fail(forgotten);
-  const Result<Launch> launch = read_launch(run_dir);
+  const Result<runs::Launch> launch = runs::read_launch(run_dir);
   const Result<Secret> known = launch ? secret_of(*launch, secret) : fail(launch);
   const std::optional<Held> held =
       known ? std::optional<Held>({run_dir, *launch, *known}) : std::nullopt;
@@ -305,9 +313,11 @@ Result<RanksOutcome> run_ranks(const std::string& run_dir, const std::string& en
   if (!outcome) {
     // People who follow the run find the cause; when even this cannot be written, the caller
     // still has it.
-    const End end{
-        .state = "failed", .exit_code = 1, .cause = outcome.error().message, .finished = now()};
-    const Result<> written = held ? write_end(*held, room, end) : write_end(run_dir, end);
+    const runs::End end{.state = "failed",
+                        .exit_code = 1,
+                        .cause = outcome.error().message,
+                        .finished = unix_now()};
+    const Result<> written = held ? write_end(*held, room, end) : runs::write_end(run_dir, end);
     if (!written) say(stderr, "{}\n", written.error().message);
   }
   return outcome;

@@ -7,13 +7,13 @@
 
 #include "base/result.h"
 #include "base/secret.h"
-#include "engine/launch/launch.h"
-#include "engine/launch/run_files.h"
+#include "engine/runs/launch.h"
+#include "engine/runs/run_files.h"
 
 namespace heddle::launch {
 
 struct RanksOutcome {
-  End end;
+  runs::End end;
   std::string failed_output;  // what the first failing rank wrote to its rank-R.err
 };
 
@@ -26,6 +26,6 @@ struct RanksOutcome {
 /// it can be written, signed where the secret is known, unless the directory is another process's.
 Result<RanksOutcome> run_ranks(const std::string& run_dir, const std::string& engine,
                                double spawned_at, const std::optional<Secret>& secret,
-                               const std::function<void(const State&)>& started);
+                               const std::function<void(const runs::State&)>& started);
 
 }  // namespace heddle::launch

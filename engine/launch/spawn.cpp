@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -10,8 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
+
+#include "base/cores.h"
+#include "base/process_id.h"
 
 namespace heddle::launch {
 namespace {
@@ -80,17 +81,6 @@ Result<ProcessId> spawn(const Program& program) {
   ProcessId id = identify(pid);
   id.pid = pid;  // it may have ended already
   return id;
-}
-
-int usable_cores() {
-  cpu_set_t cores;
-  return sched_getaffinity(0, sizeof(cores), &cores) == 0 ? std::max(1, CPU_COUNT(&cores)) : 1;
-}
-
-int threads_of_rank(int local_ranks) {
-  if (const char* set = std::getenv("OMP_NUM_THREADS"))
-    if (const int threads = std::atoi(set); threads > 0) return threads;
-  return std::max(1, usable_cores() / local_ranks);
 }
 
 int spins_while_waiting(double busy, int threads, int cores) {

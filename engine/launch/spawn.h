@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/process_id.h"
 #include "base/result.h"
-#include "engine/launch/process.h"
 
 namespace heddle::launch {
 
@@ -22,12 +22,6 @@ struct Program {
 /// Starts it in a process group of its own, at nice 10 or more where it yields, stdin empty, no
 /// signal blocked; it dies with the thread that started it. An error when it cannot be executed.
 Result<ProcessId> spawn(const Program& program);
-
-/// The cores that this process may use.
-int usable_cores();
-
-/// Threads of a rank that shares this host with others: OMP_NUM_THREADS, or its share of the cores.
-int threads_of_rank(int local_ranks);
 
 /// Turns that a thread spins for while it waits for work (GOMP_SPINCOUNT), before it sleeps.
 /// `busy`: threads that others run here. Where cores are shared a thread that spins keeps the one

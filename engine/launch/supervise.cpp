@@ -26,7 +26,7 @@ int print_error(const std::string& message) {
 }
 
 int print_status(const std::string& run_dir) {
-  const Result<Status> status = read_status(run_dir);
+  const Result<runs::Status> status = runs::read_status(run_dir);
   if (!status) return print_error(status.error().message);
   say("{}\n", json_text(to_json(*status)));
   return 0;
@@ -35,10 +35,10 @@ int print_status(const std::string& run_dir) {
 /// Asks the supervisor, which is known by more than its pid; one that is gone already is no error.
 /// One that somebody has stopped goes on, or it would not hear.
 int send(const std::string& run_dir, int signal) {
-  const Result<Status> status = read_status(run_dir);
+  const Result<runs::Status> status = runs::read_status(run_dir);
   if (!status) return print_error(status.error().message);
-  if (status->condition == Condition::running && kill(status->state->supervisor.pid, signal) != 0 &&
-      errno != ESRCH) {
+  if (status->condition == runs::Condition::running &&
+      kill(status->state->supervisor.pid, signal) != 0 && errno != ESRCH) {
     return print_error(fmt::format("supervisor of {}, process {}: {}", run_dir,
                                    status->state->supervisor.pid, strerror(errno)));
   }
@@ -47,7 +47,7 @@ int send(const std::string& run_dir, int signal) {
 }
 
 int ask_for_checkpoint(const SuperviseOptions& options) {
-  const std::string file = checkpoint_name_file(options.run_dir);
+  const std::string file = runs::checkpoint_name_file(options.run_dir);
   if (options.checkpoint_name.empty()) {
     unlink(file.c_str());  // an earlier request's
   } else if (const Result<> left = write_atomically(file, options.checkpoint_name); !left) {
@@ -81,7 +81,7 @@ int supervisor(const SuperviseOptions& options, const std::string& engine,
   if (chdir("/") != 0) return 1;
   bool started = false;
   const Result<RanksOutcome> outcome =
-      run_ranks(options.run_dir, engine, begun, secret, [&](const State&) {
+      run_ranks(options.run_dir, engine, begun, secret, [&](const runs::State&) {
         started = true;
         close(report);
       });
@@ -91,10 +91,10 @@ int supervisor(const SuperviseOptions& options, const std::string& engine,
 
 /// Forks twice: the grandchild has a session of its own, no terminal, and init as its parent.
 int start(SuperviseOptions options) {
-  const double begun = now();
+  const double begun = unix_now();
   umask(077);  // of all that the run writes
   options.run_dir = std::filesystem::absolute(options.run_dir).lexically_normal();
-  const std::string engine = options.engine.empty() ? engine_program() : options.engine;
+  const std::string engine = options.engine.empty() ? runs::engine_program() : options.engine;
   std::optional<Secret> secret;
   if (options.secret_on_stdin) {
     const Result<Secret> received = receive_secret(STDIN_FILENO);

@@ -10,9 +10,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "base/guard.h"
 #include "base/json_text.h"
-#include "engine/launch/process.h"
 
 namespace heddle::launch {
 namespace {
@@ -86,7 +86,7 @@ std::string json_line(const LogEntry& entry) {
 
 void tell_line(Tell tell, telemetry::Level level, const std::string& text) {
   if (tell == Tell::quiet) return;
-  const telemetry::Log log{now(), level, text};
+  const telemetry::Log log{unix_now(), level, text};
   put(tell, tell == Tell::json ? json_line({{}, log.time, log}) : telemetry::log_text(log));
 }
 

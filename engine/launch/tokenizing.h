@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "base/process_id.h"
 #include "base/result.h"
 #include "engine/data/store_use.h"
-#include "engine/launch/process.h"
 #include "engine/recipe/recipe.h"
 
 namespace heddle::launch {

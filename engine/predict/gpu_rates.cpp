@@ -11,7 +11,7 @@
 #include "engine/hardware/catalogue.h"
 #include "engine/predict/refined.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 namespace {
 
 std::optional<hardware::Entry> entry_of(const std::string& gpu, const std::string& measured) {
@@ -57,4 +57,4 @@ cost::Rates rates_of_gpus(const recipe::Recipe& recipe, const recipe::Layout& la
   return rates;
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

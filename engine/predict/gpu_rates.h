@@ -7,7 +7,7 @@
 #include "engine/recipe/layout.h"
 #include "engine/recipe/recipe.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 
 /// How the recipe's products are in 8 bits, for the cost model.
 cost::Float8 float8_of(recipe::Float8 float8);
@@ -20,4 +20,4 @@ cost::Rates rates_of_gpus(const recipe::Recipe& recipe, const recipe::Layout& la
                           const std::string& gpu, int64_t ranks_of_host,
                           const cost::GroupKinds& groups);
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

@@ -8,7 +8,7 @@
 
 #include "engine/recipe/modules.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 namespace {
 
 constexpr std::string_view kLayer = "layers.";
@@ -85,4 +85,4 @@ std::string LikeLayers::renamed(std::string_view text) const {
   return renamed += text;
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

@@ -10,7 +10,7 @@
 #include "engine/passes/pipeline.h"
 #include "engine/recipe/layout.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 
 /// Everything that the plan of a pipeline rank depends on, layers being counted from the first of
 /// their stage: how many each stage has, the ends of the model, which modules share a bucket, and
@@ -32,4 +32,4 @@ class LikeLayers {
   std::unordered_map<int64_t, int64_t> to_;  // numbers of layers
 };
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

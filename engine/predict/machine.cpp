@@ -17,7 +17,7 @@
 #include "engine/predict/speed_now.h"
 #include "engine/probe/report.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 namespace {
 
 /// By what they are refined, and how far predictions on this host have been off.
@@ -150,4 +150,4 @@ Result<Machine> machine_of(const recipe::Recipe& recipe, const std::string& name
   return machine;
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

@@ -12,7 +12,7 @@
 #include "engine/hardware/entry.h"
 #include "engine/recipe/recipe.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 
 /// The catalogue's figures for a program that others train with, and for its hardware.
 struct ProgramPlace {
@@ -53,4 +53,4 @@ using OtherNumbers = std::map<std::string, double>;
 Result<Machine> machine_of(const recipe::Recipe& recipe, const std::string& name,
                            const std::string& executor, const OtherNumbers& numbers = {});
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

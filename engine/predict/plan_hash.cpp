@@ -8,7 +8,7 @@
 
 #include "engine/graph/text.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 
 std::string plan_text(graph::Graph& planned) {
   auto notes = std::exchange(planned.notes, {});
@@ -27,4 +27,4 @@ std::string joined_hash(const std::vector<std::string>& of_stages) {
   return plan_hash(fmt::format("{}", fmt::join(of_stages, " ")));
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

@@ -7,7 +7,7 @@
 
 #include "engine/graph/ir.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 
 /// A rank's planned graph as text, without its notes: what ranks of a stage must share. The graph
 /// is as it was afterwards.
@@ -19,4 +19,4 @@ std::string plan_hash(std::string_view text);
 /// The hash of all pipeline stages together, in their order; a single stage's is its own.
 std::string joined_hash(const std::vector<std::string>& of_stages);
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

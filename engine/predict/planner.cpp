@@ -7,6 +7,7 @@
 
 #include "engine/cost/choose_plan.h"
 #include "engine/graph/error_text.h"
+#include "engine/inputs/held_out.h"
 #include "engine/passes/budget.h"
 #include "engine/recipe/buckets.h"
 #include "engine/recipe/layout.h"
@@ -14,10 +15,9 @@
 #include "engine/recipe/modules.h"
 #include "engine/recipe/units.h"
 #include "engine/step/graph_file.h"
-#include "engine/step/held_out.h"
 #include "engine/step/staging.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 namespace {
 
 passes::Recompute mode_of(recipe::RecomputeMode mode) {
@@ -178,8 +178,8 @@ int64_t checkpoint_bytes(const recipe::Recipe& recipe, const recipe::Layout& lay
 }
 
 Result<PlannedStep> capture_and_plan(const recipe::Recipe& recipe, int64_t rank,
-                                     const cost::Rates& rates, Work work, int64_t validation_bytes,
-                                     const CaptureStep& capture) {
+                                     const cost::Rates& rates, step::Work work,
+                                     int64_t validation_bytes, const step::CaptureStep& capture) {
   auto captured = capture(recipe, work);
   if (!captured) return fail(captured);
   auto plan = plan_step(recipe, rank, std::move(captured->graph), rates, "", validation_bytes);
@@ -197,7 +197,7 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph
   const cost::CostModel model(rates);
   const recipe::Layout layout(recipe);
   passes::PlanOptions options = plan_options(recipe, layout, rank, captured);
-  options.done = stands_after(captured);
+  options.done = step::stands_after(captured);
   options.scratch_bytes = scratch(recipe, rates);
   if (recipe.hardware.device == "cuda") options.alignment = passes::kGpuAlignment;
   const bool bucketed = passes::position_of(options.done) >= passes::position_of("bucket");
@@ -238,7 +238,7 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph
     choice.plan = passes::plan(std::move(captured), options, after);
   }
   choice.plan.graph.notes["plan"] = in_words(choice, rates);
-  choice.plan.graph.notes[kAfter] = after.empty() ? passes::all_passes().back().name : after;
+  choice.plan.graph.notes[step::kAfter] = after.empty() ? passes::all_passes().back().name : after;
   return std::move(choice.plan);
 } catch (const std::exception& error) {
   return fail("the step cannot be planned: {}", graph::error_text(error));
@@ -247,9 +247,10 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph
 Result<passes::Plan> plan_validation(const recipe::Recipe& recipe, int64_t rank,
                                      const cost::Rates& rates) {
   if (recipe.validation.every == 0) return passes::Plan{};
-  auto planned = capture_and_plan(validation_recipe(recipe), rank, rates, Work::validate);
+  auto planned =
+      capture_and_plan(inputs::validation_recipe(recipe), rank, rates, step::Work::validate);
   if (!planned) return fail(planned);
   return std::move(planned->plan);
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

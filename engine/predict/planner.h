@@ -8,7 +8,7 @@
 #include "engine/recipe/recipe.h"
 #include "engine/step/capture.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 
 /// The recipe's settings for the passes, for a rank. `layout`: the recipe's; `captured`: its step.
 passes::PlanOptions plan_options(const recipe::Recipe& recipe, const recipe::Layout& layout,
@@ -19,7 +19,7 @@ passes::Pipeline pipeline_of(const recipe::Recipe& recipe, int64_t stages, int64
 
 /// A step from capture to plan.
 struct PlannedStep {
-  Captured captured;  // its graph has become the plan's
+  step::Captured captured;  // its graph has become the plan's
   passes::Plan plan;
 };
 
@@ -27,9 +27,9 @@ struct PlannedStep {
 /// is once a step, or with each micro-batch if only so the memory limit is met. `validation_bytes`:
 /// as of `plan_step`.
 Result<PlannedStep> capture_and_plan(const recipe::Recipe& recipe, int64_t rank,
-                                     const cost::Rates& rates, Work work = Work::train,
+                                     const cost::Rates& rates, step::Work work = step::Work::train,
                                      int64_t validation_bytes = 0,
-                                     const CaptureStep& capture = capture_step);
+                                     const step::CaptureStep& capture = step::capture_step);
 
 /// Bytes of the copy that checkpoints are written from, on the rank of the stage that writes most:
 /// all of the stage must plan alike. 0 where it takes nothing of the memory that is planned.
@@ -53,4 +53,4 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph
                                const cost::Rates& rates, const std::string& after = "",
                                int64_t validation_bytes = 0);
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

@@ -15,7 +15,7 @@
 #include "engine/published/nearest.h"
 #include "engine/recipe/fault_lines.h"
 
-namespace heddle::engine {
+namespace heddle::predict {
 namespace {
 
 namespace fs = std::filesystem;
@@ -65,7 +65,7 @@ void add_published(plan::Document& plan, const recipe::Recipe& recipe) {
 }  // namespace
 
 std::optional<recipe::Fault> partly_filled_node(const recipe::Parsed& parsed,
-                                                const train::Machine& machine) {
+                                                const Machine& machine) {
   const int64_t ranks = parsed.recipe.hardware.ranks;
   if (machine.node_devices == 0 || hardware::devices_in_use(machine.node, ranks))
     return std::nullopt;
@@ -110,21 +110,21 @@ PlanAnswer Planning::planned(const PlanRequest& request, const recipe::Parsed& p
                              const std::function<bool()>& cancelled) {
   const recipe::Recipe& recipe = parsed.recipe;
   const std::string& name = request.hardware.empty() ? recipe.hardware.name : request.hardware;
-  if (request.awaits_speed && train::is_this_machine(name)) {
-    train::measure_speed();
-    train::await_speed();
+  if (request.awaits_speed && is_this_machine(name)) {
+    measure_speed();
+    await_speed();
   }
-  const auto machine = train::machine_of(recipe, name, request.executor, request.numbers);
+  const auto machine = machine_of(recipe, name, request.executor, request.numbers);
   if (!machine) return machine.error();
   if (auto fault = partly_filled_node(parsed, *machine)) return std::vector{std::move(*fault)};
-  auto document = train::predict(recipe, *machine,
-                                 {.hardware = {},
-                                  .executor = request.executor,
-                                  .timeline = request.timeline,
-                                  .cancelled = cancelled,
-                                  .capture = [this](const recipe::Recipe& of, train::Work work) {
-                                    return captured_.capture(of, work);
-                                  }});
+  auto document = predict(recipe, *machine,
+                          {.hardware = {},
+                           .executor = request.executor,
+                           .timeline = request.timeline,
+                           .cancelled = cancelled,
+                           .capture = [this](const recipe::Recipe& of, step::Work work) {
+                             return captured_.capture(of, work);
+                           }});
   if (!document) return document.error();
   add_published(*document, recipe);
   document->recipe = fs::path(request.file).filename().string();
@@ -140,7 +140,7 @@ PlanAnswer Planning::planned(const PlanRequest& request, const recipe::Parsed& p
                             return plan ? std::optional(std::move(*plan)) : std::nullopt;
                           }};
   document->shortfall = shortfall_of(*document, request, parsed, machine->node_devices, variants);
-  if (cancelled()) return Error{train::kCancelled};
+  if (cancelled()) return Error{kCancelled};
   return std::move(*document);
 }
 
@@ -157,4 +157,4 @@ Result<int64_t> Planning::vocabulary(const recipe::Recipe& recipe) {
   return words;
 }
 
-}  // namespace heddle::engine
+}  // namespace heddle::predict

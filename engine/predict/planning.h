@@ -15,7 +15,7 @@
 #include "engine/recipe/parse.h"
 #include "engine/step/capture_memory.h"
 
-namespace heddle::engine {
+namespace heddle::predict {
 
 struct PlanRequest {
   std::string text;  // TOML
@@ -24,7 +24,7 @@ struct PlanRequest {
   int64_t ranks = 0;     // 0: the recipe's own
   std::string hardware;  // empty: the recipe's
   std::string executor = "heddle";
-  train::OtherNumbers numbers = {};  // of the catalogue, changed
+  OtherNumbers numbers = {};  // of the catalogue, changed
   bool timeline = false;
   bool closes = true;         // where the plan does not fit: with what would close it
   bool awaits_speed = false;  // of this machine: looks first at how fast it is now, half a second
@@ -39,7 +39,7 @@ class Planning {
  public:
   /// Reports all faults of `train` in the same words, but data may still be missing,
   /// and files that are named need not be there.
-  /// `cancelled` is asked now and then; the error is train::kCancelled then.
+  /// `cancelled` is asked now and then; the error is kCancelled then.
   PlanAnswer answer(
       const PlanRequest& request, const std::function<bool()>& cancelled = [] { return false; });
 
@@ -54,13 +54,13 @@ class Planning {
   /// The recipe that is being edited, and variants of it.
   static constexpr size_t kMaxCaptured = 12;
 
-  train::CaptureMemory captured_{kMaxCaptured};
+  step::CaptureMemory captured_{kMaxCaptured};
   /// By tokenizer, its time and the model's rows.
   std::map<std::tuple<std::string, int64_t, int64_t>, int64_t> vocabulary_;
 };
 
 /// The fault of ranks that are more than a node of the machine has, and do not fill nodes alike.
 std::optional<recipe::Fault> partly_filled_node(const recipe::Parsed& parsed,
-                                                const train::Machine& machine);
+                                                const Machine& machine);
 
-}  // namespace heddle::engine
+}  // namespace heddle::predict

@@ -16,7 +16,7 @@
 #include "engine/predict/stage_parts.h"
 #include "engine/predict/throughput.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 namespace {
 
 /// Every pipeline rank's whole step.
@@ -164,4 +164,4 @@ Result<plan::Document> predict(const recipe::Recipe& asked, const Machine& machi
   return document;
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

@@ -10,14 +10,14 @@
 #include "engine/recipe/recipe.h"
 #include "engine/step/capture.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 
 struct PredictOptions {
   std::string hardware;             // empty: the recipe's
   std::string executor = "heddle";  // heddle | compiled | eager
   bool timeline = false;            // with spans and memory, moment by moment
   std::function<bool()> cancelled = [] { return false; };  // asked between stages
-  CaptureStep capture = capture_step;                      // or one that remembers
+  step::CaptureStep capture = step::capture_step;          // or one that remembers
   /// Largest number of captured nodes times micro-batches: a step with more is put together from a
   /// few of its micro-batches (stage_parts.h), and its plan has no hash.
   int64_t most_nodes = 60'000;
@@ -34,4 +34,4 @@ Result<plan::Document> predict(const recipe::Recipe& recipe, const PredictOption
 Result<plan::Document> predict(const recipe::Recipe& recipe, const Machine& machine,
                                const PredictOptions& options);
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

@@ -9,7 +9,7 @@
 #include "engine/predict/throughput.h"
 #include "engine/recipe/mesh.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 namespace {
 
 /// A layer of the recipe by itself, on the ranks that share it, one micro-batch a step.
@@ -92,4 +92,4 @@ Result<plan::Document> predict_program(const recipe::Recipe& recipe, const Machi
   return document;
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

@@ -6,11 +6,11 @@
 #include "engine/plan/document.h"
 #include "engine/predict/predict.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 
 /// `machine.program` is set. A prediction takes a capture of one layer, and what is remembered of
 /// that serves all recipes with such layers.
 Result<plan::Document> predict_program(const recipe::Recipe& recipe, const Machine& machine,
                                        const PredictOptions& options);
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

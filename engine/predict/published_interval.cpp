@@ -8,7 +8,7 @@
 #include "engine/cost/executor.h"
 #include "engine/published/accuracy.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 namespace {
 
 published::Expected expected_of(const std::string& program, const std::string& hardware,
@@ -61,4 +61,4 @@ void add_published_interval(plan::Document& document, const hardware::Program& p
         fmt::format("no run of {} on {} was published", program.title, document.hardware);
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

@@ -7,7 +7,7 @@
 #include "engine/hardware/entry.h"
 #include "engine/plan/document.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 
 /// The share of a device's memory that plans of Heddle's own steps may be off on hardware on which
 /// none has run: the context, the libraries' workspaces and buffers are guesses there.
@@ -23,4 +23,4 @@ void add_published_interval(plan::Document& document, bool eight_bits);
 void add_published_interval(plan::Document& document, const hardware::Program& program,
                             bool eight_bits, int64_t nodes);
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

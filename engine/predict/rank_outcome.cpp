@@ -11,7 +11,7 @@
 #include "engine/cost/exposed.h"
 #include "engine/predict/plan_hash.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 namespace {
 
 using graph::Name;
@@ -191,4 +191,4 @@ RankOutcome outcome_of(SimulatedRank& rank, const cost::CostModel& cost, bool wi
   return outcome;
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

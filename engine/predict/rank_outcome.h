@@ -12,7 +12,7 @@
 #include "engine/passes/pipeline.h"
 #include "engine/plan/document.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 
 /// Transfers that a document names.
 inline constexpr size_t kMaxExposed = 24;
@@ -49,4 +49,4 @@ RankOutcome outcome_of(
 /// The spans of a simulated step, by start.
 std::vector<telemetry::Span> spans_of(const SimulatedRank& rank);
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

@@ -3,20 +3,19 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/cores.h"
 #include "base/host_name.h"
-#include "engine/launch/choose_device.h"
-#include "engine/launch/process.h"
-#include "engine/launch/run_files.h"
-#include "engine/launch/spawn.h"
 #include "engine/predict/gpu_rates.h"
 #include "engine/predict/refined.h"
+#include "engine/probe/gpus_here.h"
+#include "engine/runs/engine_program.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 namespace {
 
 // The first GPU's name, asked for once; empty: there is none, or it cannot be used.
 const std::string& gpu_here() {
-  static const std::string name = launch::gpus_here(launch::engine_program()).name;
+  static const std::string name = probe::gpus_here(runs::engine_program()).name;
   return name;
 }
 
@@ -41,8 +40,8 @@ cost::Rates kept_rates(int64_t local_ranks, int64_t threads, const cost::GroupKi
   const cost::Host host{.name = host_name(),
                         .ranks = local_ranks,
                         .threads = threads,
-                        .cores = launch::usable_cores(),
-                        .time = launch::now(),
+                        .cores = usable_cores(),
+                        .time = unix_now(),
                         .engine = HEDDLE_VERSION};
   cost::Rates rates = cost::rates_of(kept.value_or(std::vector<cost::Calibration>{}), host, groups);
   rates.threads = threads;
@@ -59,7 +58,7 @@ cost::Rates rates_here(const recipe::Recipe& recipe) {
     return cost::GroupKind{.transport = gpu ? "nccl" : "memory", .ranks = ranks};
   });
   if (gpu) return rates_of_gpus(recipe, layout, gpu_here(), local_ranks, groups);
-  return kept_rates(local_ranks, launch::threads_of_rank(local_ranks), groups);
+  return kept_rates(local_ranks, threads_of_rank(local_ranks), groups);
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

@@ -8,7 +8,7 @@
 #include "engine/recipe/layout.h"
 #include "engine/recipe/recipe.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 
 /// How the ranks of a group reach each other, by the group's name and its number of ranks.
 using KindOf = std::function<cost::GroupKind(const std::string& name, int64_t ranks)>;
@@ -23,4 +23,4 @@ cost::Rates kept_rates(int64_t local_ranks, int64_t threads, const cost::GroupKi
 /// The rates of the recipe's ranks, all of them on this host, by its calibration.
 cost::Rates rates_here(const recipe::Recipe& recipe);
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

@@ -9,7 +9,7 @@
 
 #include "base/host_name.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 namespace {
 
 std::string build_here() {
@@ -40,4 +40,4 @@ cost::Refinement refinement_at(const cost::RunPlace& place) {
   return cost::refinement_of(cost::read_checks(cost::checks_file()), place);
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

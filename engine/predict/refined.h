@@ -6,7 +6,7 @@
 
 #include "engine/cost/refinement.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 
 /// Here and now, by this build of the program: a hash of its file. `device`: "cpu", "cuda".
 cost::RunPlace place_here(const std::string& device, int64_t local_ranks, int64_t threads);
@@ -14,4 +14,4 @@ cost::RunPlace place_here(const std::string& device, int64_t local_ranks, int64_
 /// Learns from the runs there that have finished.
 cost::Refinement refinement_at(const cost::RunPlace& place);
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

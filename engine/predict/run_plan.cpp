@@ -2,7 +2,7 @@
 
 #include "engine/predict/predict.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 
 Result<plan::Document> plan_of_run(const recipe::Recipe& recipe, const cost::Rates& rates,
                                    const std::string& executed) {
@@ -12,4 +12,4 @@ Result<plan::Document> plan_of_run(const recipe::Recipe& recipe, const cost::Rat
   return document;
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

@@ -7,7 +7,7 @@
 
 #include "engine/recipe/needs.h"
 
-namespace heddle::engine {
+namespace heddle::predict {
 namespace {
 
 constexpr size_t kMaxHere = 3, kMax = 4;  // ways that close it: on these ranks, and in all
@@ -179,4 +179,4 @@ plan::Shortfall shortfall_of(const plan::Document& plan, const PlanRequest& requ
   return Finder(plan, request, parsed, node_devices, variants).find();
 }
 
-}  // namespace heddle::engine
+}  // namespace heddle::predict

@@ -6,7 +6,7 @@
 
 #include "engine/predict/planning.h"
 
-namespace heddle::engine {
+namespace heddle::predict {
 
 /// How variants of a request are read and planned; nothing: it has faults, or was given up.
 struct Variants {
@@ -22,4 +22,4 @@ plan::Shortfall shortfall_of(const plan::Document& plan, const PlanRequest& requ
                              const recipe::Parsed& parsed, int64_t node_devices,
                              const Variants& variants);
 
-}  // namespace heddle::engine
+}  // namespace heddle::predict

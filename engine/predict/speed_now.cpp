@@ -8,9 +8,8 @@
 #include "base/clock.h"
 #include "base/host_name.h"
 #include "engine/cost/rates.h"
-#include "engine/launch/process.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 namespace {
 
 class Measured {
@@ -72,7 +71,7 @@ SpeedNow speed_now() {
   const auto last = measured().last();
   const auto calibration = last ? calibration_here() : std::nullopt;
   if (!calibration) return {};
-  return {cost::busy_words(*last), cost::speed_remark(*calibration, *last, launch::now())};
+  return {cost::busy_words(*last), cost::speed_remark(*calibration, *last, unix_now())};
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace heddle::train {
+namespace heddle::predict {
 
 /// Measures how fast this machine is, unless that has been done within a minute or nothing is
 /// calibrated: on all cores for half a second, in the background. Safe to call from several
@@ -23,4 +23,4 @@ struct SpeedNow {
 /// off; empty where nothing much has, or nothing is calibrated or measured. Never waits.
 SpeedNow speed_now();
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

@@ -15,7 +15,7 @@
 #include "engine/recipe/layout.h"
 #include "engine/recipe/stage_groups.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 namespace {
 
 using passes::Action;
@@ -455,4 +455,4 @@ Result<std::vector<RankOutcome>> steps_by_parts(const recipe::Recipe& recipe,
   return outcomes;
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

@@ -11,7 +11,7 @@
 #include "engine/predict/rank_outcome.h"
 #include "engine/recipe/recipe.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 
 /// Plans and simulates three micro-batches of each kind of pipeline rank, those that are planned
 /// alike being of one kind (`what_is_planned`), and puts forward and backward of all micro-batches
@@ -24,4 +24,4 @@ Result<std::vector<RankOutcome>> steps_by_parts(const recipe::Recipe& recipe,
                                                 const graph::Graph& captured,
                                                 int64_t validation_bytes);
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

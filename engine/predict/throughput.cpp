@@ -2,7 +2,7 @@
 
 #include "engine/recipe/modules.h"
 
-namespace heddle::train {
+namespace heddle::predict {
 
 void add_throughput(plan::Document& document, const recipe::Recipe& recipe, bool eight_bits) {
   document.tokens_per_step = recipe.training.global_batch * recipe.data.seq_len;
@@ -18,4 +18,4 @@ void add_throughput(plan::Document& document, const recipe::Recipe& recipe, bool
   }
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::predict

@@ -7,7 +7,7 @@
 
 namespace heddle::probe {
 
-double now() {
+double unix_now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
@@ -22,10 +22,10 @@ Result<Report> run_script(std::vector<std::string> arguments) {
   process::Command command;
   command.argv = {"/bin/sh", "-c", script(), "probe"};
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-  const double asked = now();
+  const double asked = unix_now();
   const Result<process::Completed> completed = process::run(command);
   if (!completed) return fail(completed);
-  return judge(completed->out, asked, now());
+  return judge(completed->out, asked, unix_now());
 }
 
 }  // namespace

@@ -64,9 +64,6 @@ const std::string& cuda_folders();
 /// and after the script ran.
 Result<Report> judge(const std::string& output, double asked, double answered);
 
-/// This machine's clock, Unix seconds.
-double now();
-
 /// $HOME/.heddle: where this machine keeps engines and runs.
 std::string root_here();
 

@@ -15,7 +15,7 @@
 #include "engine/runtime/collectives.h"
 #include "engine/runtime/process_groups.h"
 
-namespace heddle::train {
+namespace heddle::runtime {
 namespace {
 
 at::Tensor gathered(const at::Tensor& mine, int64_t ranks, const std::string& group) {
@@ -121,4 +121,4 @@ Result<> agree_on_plan(const std::string& text, const recipe::Mesh& mesh, int64_
       line_of(theirs, line));
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::runtime

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "engine/recipe/mesh.h"
 
-namespace heddle::train {
+namespace heddle::runtime {
 
 /// `text`: this rank's plan, which all ranks of a pipeline stage must share. An error, the same
 /// kind on all of them, shows the first line in which a rank's plan differs from the plan of
@@ -43,4 +43,4 @@ inline constexpr int64_t kAsked = 3;
 at::Tensor tensor_of(const Asked& asked);
 Asked asked_of(const at::Tensor& tensor);
 
-}  // namespace heddle::train
+}  // namespace heddle::runtime

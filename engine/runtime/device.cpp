@@ -7,10 +7,10 @@
 
 #include <cstdlib>
 
+#include "base/build_id.h"
 #include "base/say.h"
-#include "engine/build_id.h"
-#include "engine/cuda/plugin.h"
-#include "engine/launch/choose_device.h"
+#include "engine/probe/gpus_here.h"
+#include "engine/runtime/cuda_plugin.h"
 #include "engine/runtime/deterministic.h"
 #include "engine/runtime/device_properties.h"
 #include "engine/transport/host_backend.h"
@@ -37,7 +37,7 @@ Result<> load_plugin() {
         "hardware.device: GPUs need the CUDA plug-in, which does not load ({}); build it with "
         "packaging/start.sh --cuda, or set device = \"cpu\"",
         dlerror());
-  const auto build = reinterpret_cast<cuda::Build>(dlsym(opened, cuda::kBuild));
+  const auto build = reinterpret_cast<plugin::Build>(dlsym(opened, plugin::kBuild));
   const std::string_view of = build ? build() : "";
   if (of != build_id())
     return fail(
@@ -61,9 +61,11 @@ Result<c10::Device> open_device(const std::string& wanted, int local_rank, bool 
   }
   if (const auto loaded = load_plugin(); !loaded) return fail(loaded);
   if (deterministic) compute_deterministically();
-  const cuda::UsedDevice used = look_up<cuda::UseDevice>(cuda::kUseDevice)(local_rank, shared);
+  const plugin::UsedDevice used =
+      look_up<plugin::UseDevice>(plugin::kUseDevice)(local_rank, shared);
   if (used.index < 0) {
-    if (const cuda::GpuFacts facts = look_up<cuda::Facts>(cuda::kFacts)(); !facts.error.empty())
+    if (const plugin::GpuFacts facts = look_up<plugin::Facts>(plugin::kFacts)();
+        !facts.error.empty())
       return fail(
           "hardware.device: no GPU can be used here: {}; CUDA 13 needs a driver 580 or later, "
           "which nvidia-smi shows; valid: device = \"cpu\", or a host with one",
@@ -81,45 +83,45 @@ Result<c10::Device> open_device(const std::string& wanted, int local_rank, bool 
 
 int print_gpus() {
   const auto loaded = load_plugin();
-  const cuda::GpuFacts facts = loaded ? look_up<cuda::Facts>(cuda::kFacts)()
-                                      : cuda::GpuFacts{.error = loaded.error().message};
-  say("{}\n", launch::gpus_text(facts.count, facts.name, facts.error));
+  const plugin::GpuFacts facts = loaded ? look_up<plugin::Facts>(plugin::kFacts)()
+                                        : plugin::GpuFacts{.error = loaded.error().message};
+  say("{}\n", probe::gpus_text(facts.count, facts.name, facts.error));
   return 0;
 }
 
 std::string pci_address(c10::Device gpu) {
-  return look_up<cuda::PciAddress>(cuda::kPciAddress)(gpu.index());
+  return look_up<plugin::PciAddress>(plugin::kPciAddress)(gpu.index());
 }
 
 c10::intrusive_ptr<c10d::Backend> make_group(c10::Device device,
                                              c10::intrusive_ptr<c10d::Store> store, int rank,
                                              int size, transport::GroupOptions options) {
   if (device.is_cuda())
-    return look_up<cuda::MakeGroup>(cuda::kMakeGroup)(store, rank, size, options);
+    return look_up<plugin::MakeGroup>(plugin::kMakeGroup)(store, rank, size, options);
   return c10::make_intrusive<transport::HostBackend>(store, rank, size, std::move(options));
 }
 
 std::unique_ptr<DeviceRun> make_device_run(c10::Device device) {
-  if (device.is_cuda()) return look_up<cuda::MakeRun>(cuda::kMakeRun)();
+  if (device.is_cuda()) return look_up<plugin::MakeRun>(plugin::kMakeRun)();
   return make_cpu_run();
 }
 
 DeviceProperties device_properties(c10::Device gpu) {
-  return look_up<cuda::Properties>(cuda::kProperties)(gpu.index());
+  return look_up<plugin::Properties>(plugin::kProperties)(gpu.index());
 }
 
 int64_t free_bytes(c10::Device device) {
-  return device.is_cuda() ? look_up<cuda::FreeBytes>(cuda::kFreeBytes)() : 0;
+  return device.is_cuda() ? look_up<plugin::FreeBytes>(plugin::kFreeBytes)() : 0;
 }
 
 at::Tensor allocate_beside(c10::Device device, int64_t bytes) {
-  if (device.is_cuda()) return look_up<cuda::AllocatePinned>(cuda::kAllocatePinned)(bytes);
+  if (device.is_cuda()) return look_up<plugin::AllocatePinned>(plugin::kAllocatePinned)(bytes);
   return at::zeros({bytes}, at::kByte);
 }
 
 at::Tensor allocate_on(c10::Device device, int64_t bytes) {
   TORCH_CHECK(device.is_cuda(), "there is no allocator for ", device);
-  return look_up<cuda::Allocate>(cuda::kAllocate)(bytes);
+  return look_up<plugin::Allocate>(plugin::kAllocate)(bytes);
 }
 
 }  // namespace heddle::runtime

@@ -23,7 +23,7 @@ Result<c10::Device> open_device(const std::string& wanted, int local_rank, bool 
                                 bool deterministic = false);
 
 /// `heddle-engine gpus`: prints how many GPUs the plug-in could use here, or why none
-/// (launch::gpus_text). Exit code 0.
+/// (probe::gpus_text). Exit code 0.
 int print_gpus();
 
 /// Where a GPU is on the PCI bus, as sysfs has it: "0000:3b:00.0"; empty: not known.

@@ -15,7 +15,7 @@
 
 #include "base/address.h"
 #include "engine/graph/error_text.h"
-#include "engine/launch/rendezvous.h"
+#include "engine/runs/rendezvous.h"
 #include "engine/runtime/deterministic.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/nccl_environment.h"
@@ -63,15 +63,15 @@ Result<OwnAddress> local_address(const std::string& host, uint16_t port) {
   return OwnAddress{text, own_address(way)};
 }
 
-bool on_one_host(const launch::RankContext& context) {
+bool on_one_host(const runs::RankContext& context) {
   return context.launch.local_ranks == context.launch.world_size;
 }
 
 // The credentials of ranks that meet over TCP. Ranks of one host need them only where they
 // cannot read each other's memory; the launcher has made them there as well.
-Result<std::optional<transport::Credentials>> credentials_of(const launch::RankContext& context,
+Result<std::optional<transport::Credentials>> credentials_of(const runs::RankContext& context,
                                                              bool encrypt) {
-  const std::string file = launch::secret_file(context.run_dir);
+  const std::string file = runs::secret_file(context.run_dir);
   if (on_one_host(context) && access(file.c_str(), F_OK) != 0) return std::nullopt;
   auto secret = read_secret(file);
   // On a disk that keeps no modes (vfat, some network file systems) nobody can tell who reads it.
@@ -82,11 +82,11 @@ Result<std::optional<transport::Credentials>> credentials_of(const launch::RankC
 }
 
 Result<c10::intrusive_ptr<c10d::Store>> open_store(
-    const launch::RankContext& context, const std::optional<transport::Credentials>& credentials,
+    const runs::RankContext& context, const std::optional<transport::Credentials>& credentials,
     std::chrono::milliseconds timeout) {
-  const launch::Launch& launch = context.launch;
+  const runs::Launch& launch = context.launch;
   if (on_one_host(context))
-    return c10::make_intrusive<c10d::FileStore>(launch::rendezvous_file(context.run_dir),
+    return c10::make_intrusive<c10d::FileStore>(runs::rendezvous_file(context.run_dir),
                                                 launch.world_size);
   auto store = context.rank == 0
                    ? transport::RendezvousStore::host(Socket(context.listen_fd), *credentials,
@@ -97,9 +97,8 @@ Result<c10::intrusive_ptr<c10d::Store>> open_store(
   return c10::intrusive_ptr<c10d::Store>(std::move(*store));
 }
 
-void make_groups(const launch::RankContext& context, const recipe::Layout& layout,
-                 c10::Device device, const c10::intrusive_ptr<c10d::Store>& store,
-                 transport::GroupOptions options) {
+void make_groups(const runs::RankContext& context, const recipe::Layout& layout, c10::Device device,
+                 const c10::intrusive_ptr<c10d::Store>& store, transport::GroupOptions options) {
   for (const recipe::Group& group : layout.groups()) {
     const std::vector<int> ranks = layout.members(context.rank, group);
     const auto own = std::find(ranks.begin(), ranks.end(), context.rank);
@@ -124,10 +123,10 @@ const transport::HostBackend* host_group(const std::string& name) {
 
 }  // namespace
 
-Result<> init_process_groups(const launch::RankContext& context, const recipe::Layout& layout,
+Result<> init_process_groups(const runs::RankContext& context, const recipe::Layout& layout,
                              c10::Device device, const recipe::Transport& transport,
                              const recipe::Nccl& nccl, std::chrono::milliseconds timeout) {
-  const launch::Launch& launch = context.launch;
+  const runs::Launch& launch = context.launch;
   const bool by_nccl = device.is_cuda() && transport.gpus == "nccl";
   if (layout.mesh().size() != launch.world_size)
     return fail("a mesh of {} ranks is not one of {}", layout.mesh().size(), launch.world_size);
@@ -139,7 +138,7 @@ Result<> init_process_groups(const launch::RankContext& context, const recipe::L
                                         : local_address(launch.rendezvous_host, context.port);
   if (!own) return fail(own);
   if (!on_one_host(context)) {
-    const auto reach = launch::check_reach(own->number, launch.public_addresses);
+    const auto reach = runs::check_reach(own->number, launch.public_addresses);
     if (!reach) return fail("rank {}: {}", context.rank, reach.error().message);
     if (by_nccl && transport.encrypt)
       return fail(
@@ -155,7 +154,7 @@ Result<> init_process_groups(const launch::RankContext& context, const recipe::L
   if (!credentials) return fail(credentials);
   const auto cannot = [&](const std::string& why) {
     const std::string place = on_one_host(context)
-                                  ? launch::rendezvous_file(context.run_dir)
+                                  ? runs::rendezvous_file(context.run_dir)
                                   : fmt::format("{}:{}", launch.rendezvous_host, context.port);
     return fail("rank {} cannot meet the others at {}: {}", context.rank, place, why);
   };

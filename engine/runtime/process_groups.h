@@ -8,8 +8,8 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
 #include "base/result.h"
-#include "engine/launch/launch.h"
 #include "engine/recipe/layout.h"
+#include "engine/runs/launch.h"
 
 namespace heddle::runtime {
 
@@ -19,7 +19,7 @@ namespace heddle::runtime {
 /// where `transport` asks for encryption of what NCCL would send. `nccl`: NCCL's settings, where it
 /// is what GPUs talk by. `timeout`: how long others are
 /// waited for.
-Result<> init_process_groups(const launch::RankContext& context, const recipe::Layout& layout,
+Result<> init_process_groups(const runs::RankContext& context, const recipe::Layout& layout,
                              c10::Device device, const recipe::Transport& transport = {},
                              const recipe::Nccl& nccl = {},
                              std::chrono::milliseconds timeout = std::chrono::minutes(10));

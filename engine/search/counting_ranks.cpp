@@ -6,7 +6,7 @@
 #include "base/number_text.h"
 #include "engine/hardware/catalogue.h"
 
-namespace heddle::engine {
+namespace heddle::search {
 namespace {
 
 /// The hardware's catalogue entry; this machine has none.
@@ -74,4 +74,4 @@ CountingAnswer count_ranks(Planning& planning, const CountingRequest& request,
   return std::get<std::vector<recipe::Fault>>(*refused);
 }
 
-}  // namespace heddle::engine
+}  // namespace heddle::search

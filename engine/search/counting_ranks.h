@@ -9,7 +9,7 @@
 #include "engine/plan/rank_counts.h"
 #include "engine/search/searching.h"
 
-namespace heddle::engine {
+namespace heddle::search {
 
 struct CountingRequest {
   SearchRequest search;  // its `ranks` is not looked at
@@ -31,4 +31,4 @@ using CountingAnswer = std::variant<plan::RankCounts, std::vector<recipe::Fault>
 CountingAnswer count_ranks(Planning& planning, const CountingRequest& request,
                            const CountingHooks& hooks);
 
-}  // namespace heddle::engine
+}  // namespace heddle::search

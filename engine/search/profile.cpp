@@ -134,13 +134,13 @@ Result<Profiles::Small> Profiles::capture(const Choice& choice) const {
   asked.recipe = small_recipe(question_.recipe, choice);
   Small small;
   small.recipe = recipe::resolve(asked).recipe;
-  auto machine = train::machine_of(small.recipe, question_.hardware, "heddle");
+  auto machine = predict::machine_of(small.recipe, question_.hardware, "heddle");
   if (!machine) return fail(machine);
   small.machine = std::move(*machine);
   small.recipe.hardware.device = small.machine.gpu ? "cuda" : "cpu";
   if (small.machine.rates.device && !small.machine.eight_bits)
     small.recipe.precision.float8 = recipe::Float8::none;
-  auto captured = train::capture_step(small.recipe);
+  auto captured = step::capture_step(small.recipe);
   if (!captured) return fail(captured);
   small.captured = std::move(*captured);
   return small;
@@ -149,7 +149,7 @@ Result<Profiles::Small> Profiles::capture(const Choice& choice) const {
 Result<Profile> Profiles::measure(const Small& small, recipe::RecomputeMode mode) const {
   recipe::Recipe recipe = small.recipe;
   recipe.recompute.mode = mode;
-  const auto plan = train::plan_step(recipe, 0, small.captured.graph, small.machine.rates);
+  const auto plan = predict::plan_step(recipe, 0, small.captured.graph, small.machine.rates);
   if (!plan) return fail(plan);
   const cost::CostModel cost(small.machine.rates);
   return Reader(*plan, cost, recipe.model.n_layers).read();

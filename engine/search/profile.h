@@ -46,8 +46,8 @@ class Profiles {
   /// A small model and its machine.
   struct Small {
     recipe::Recipe recipe;
-    train::Machine machine;
-    train::Captured captured;
+    predict::Machine machine;
+    step::Captured captured;
   };
 
   Result<Small> capture(const Choice& choice) const;

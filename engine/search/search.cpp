@@ -64,9 +64,9 @@ class Search {
  private:
   Result<> prepare() {
     const recipe::Recipe plain = with(question_.recipe, sharded_over(question_.ranks));
-    auto machine = train::machine_of(plain, question_.hardware, "heddle");
+    auto machine = predict::machine_of(plain, question_.hardware, "heddle");
     if (!machine) return fail(machine);
-    if (!train::is_this_machine(question_.hardware)) {
+    if (!predict::is_this_machine(question_.hardware)) {
       entry_ = *hardware::load_catalogue().find(question_.hardware);
       entry_->node = hardware::in_use(entry_->node, question_.ranks);
     }
@@ -80,7 +80,7 @@ class Search {
     result_.never_measured = machine->never_measured;
     if (question_.memory_limit == 0 && !machine->never_measured.empty()) {
       result_.margin_bytes =
-          static_cast<int64_t>(train::kMemoryMargin * static_cast<double>(machine->limit_bytes));
+          static_cast<int64_t>(predict::kMemoryMargin * static_cast<double>(machine->limit_bytes));
       result_.limit_bytes -= result_.margin_bytes;
     }
     node_devices_ = machine->node_devices;
@@ -337,16 +337,16 @@ class Search {
   }
 
   std::pair<std::optional<Planned>, std::string> predict(const recipe::Recipe& recipe) {
-    const auto machine = train::machine_of(recipe, question_.hardware, "heddle");
+    const auto machine = predict::machine_of(recipe, question_.hardware, "heddle");
     if (!machine) return {std::nullopt, machine.error().message};
     const auto plan =
-        train::predict(recipe, *machine,
+        predict::predict(recipe, *machine,
                        {.hardware = {},
                         .executor = "heddle",
                         .timeline = false,
                         .cancelled = [] { return false; },
                         .capture = [this](const recipe::Recipe& of,
-                                          train::Work work) { return captured_.capture(of, work); },
+                                          step::Work work) { return captured_.capture(of, work); },
                         .most_nodes = kMaxNodes});
     if (!plan) return {std::nullopt, plan.error().message};
     const Choice choice = choice_of(recipe);
@@ -400,7 +400,7 @@ class Search {
   const Question& question_;
   const recipe::Recipe& given_;
   const Hooks& hooks_;
-  train::CaptureMemory captured_;
+  step::CaptureMemory captured_;
   std::optional<hardware::Entry> entry_;
   std::optional<Estimator> estimator_;
   int64_t node_devices_ = 0, process_bytes_ = 0;

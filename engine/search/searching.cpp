@@ -8,7 +8,7 @@
 #include "base/number_text.h"
 #include "engine/predict/machine.h"
 
-namespace heddle::engine {
+namespace heddle::search {
 namespace {
 
 using recipe::Fault;
@@ -114,7 +114,7 @@ Fault contradiction(const search::Question& question, const std::vector<std::str
 
 class Asking {
  public:
-  Asking(Planning& planning, const SearchRequest& request, const search::Hooks& hooks)
+  Asking(predict::Planning& planning, const SearchRequest& request, const search::Hooks& hooks)
       : planning_(planning), request_(request), hooks_(hooks) {}
 
   SearchAnswer answer() {
@@ -122,12 +122,12 @@ class Asking {
     if (!given.ok()) return given.faults;
     if (auto faults = pose(given.recipe); !faults.empty()) return faults;
     const auto machine =
-        train::machine_of(search::with(question_.recipe, search::sharded_over(question_.ranks)),
+        predict::machine_of(search::with(question_.recipe, search::sharded_over(question_.ranks)),
                           question_.hardware, "heddle");
     if (!machine) return machine.error();
     Parsed asked = given;
     asked.recipe.hardware.ranks = question_.ranks;
-    if (auto fault = partly_filled_node(asked, *machine)) return std::vector{std::move(*fault)};
+    if (auto fault = predict::partly_filled_node(asked, *machine)) return std::vector{std::move(*fault)};
     if (!is_possible(question_)) return std::vector{contradiction(question_, request_.fixes)};
     auto result = search::search(question_, given.recipe, hooks_);
     if (!result) return result.error();
@@ -137,14 +137,14 @@ class Asking {
 
  private:
   Parsed read(const std::vector<std::string>& sets, int64_t ranks) {
-    PlanRequest plan = plan_request();
+    predict::PlanRequest plan = plan_request();
     plan.sets.insert(plan.sets.end(), sets.begin(), sets.end());
     plan.ranks = ranks;
     return planning_.read(plan);
   }
 
-  PlanRequest plan_request() const {
-    PlanRequest plan;
+  predict::PlanRequest plan_request() const {
+    predict::PlanRequest plan;
     plan.text = request_.text;
     plan.file = request_.file;
     plan.sets = request_.sets;
@@ -207,11 +207,11 @@ class Asking {
 
   /// The planner tries changes that would make room for the layout that lacks least.
   void add_remedies(plan::SearchResult& result) {
-    PlanRequest plan = plan_request();
+    predict::PlanRequest plan = plan_request();
     plan.sets.insert(plan.sets.end(), result.least->sets.begin(), result.least->sets.end());
     plan.ranks = question_.ranks;
     plan.hardware = question_.hardware;
-    const PlanAnswer answer = planning_.answer(plan, hooks_.cancelled);
+    const predict::PlanAnswer answer = planning_.answer(plan, hooks_.cancelled);
     const auto* document = std::get_if<plan::Document>(&answer);
     if (document == nullptr || !document->shortfall) return;
     for (const plan::Variant& variant : document->shortfall->closed_by) {
@@ -224,7 +224,7 @@ class Asking {
     }
   }
 
-  Planning& planning_;
+  predict::Planning& planning_;
   const SearchRequest& request_;
   const search::Hooks& hooks_;
   search::Question question_;
@@ -232,9 +232,9 @@ class Asking {
 
 }  // namespace
 
-SearchAnswer search_layouts(Planning& planning, const SearchRequest& request,
+SearchAnswer search_layouts(predict::Planning& planning, const SearchRequest& request,
                             const search::Hooks& hooks) {
   return Asking(planning, request, hooks).answer();
 }
 
-}  // namespace heddle::engine
+}  // namespace heddle::search

@@ -10,7 +10,7 @@
 #include "engine/predict/planning.h"
 #include "engine/search/search.h"
 
-namespace heddle::engine {
+namespace heddle::search {
 
 struct SearchRequest {
   std::string text;  // TOML
@@ -29,7 +29,7 @@ using SearchAnswer = std::variant<plan::SearchResult, std::vector<recipe::Fault>
 /// Layout, batches, wrapping and recomputation are free unless they are fixed; all else is the
 /// recipe's. A step keeps the recipe's sequences: its global batch where it has one, else its own
 /// layout's number, in proportion to the ranks.
-SearchAnswer search_layouts(Planning& planning, const SearchRequest& request,
+SearchAnswer search_layouts(predict::Planning& planning, const SearchRequest& request,
                             const search::Hooks& hooks);
 
-}  // namespace heddle::engine
+}  // namespace heddle::search

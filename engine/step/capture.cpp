@@ -10,7 +10,7 @@
 #include "engine/step/graph_file.h"
 #include "engine/step/step.h"
 
-namespace heddle::train {
+namespace heddle::step {
 
 Result<Captured> capture_step(const recipe::Recipe& recipe, Work work) try {
   const auto begin = Clock::now();
@@ -39,7 +39,7 @@ Result<Captured> capture_step(const recipe::Recipe& recipe, Work work) try {
   } else {
     const at::Tensor lr = recorder.input("lr", {}, at::kDouble);
     const at::Tensor step_number = recorder.input("step", {}, at::kLong);
-    const at::Tensor asked = recorder.input("asked", {kAsked}, at::kFloat);
+    const at::Tensor asked = recorder.input("asked", {runtime::kAsked}, at::kFloat);
     step.micro_batch(batch_of(batch), token_count);
     put_out(step.update(lr, step_number, asked));
   }
@@ -60,4 +60,4 @@ Result<Captured> capture_step(const recipe::Recipe& recipe, Work work) try {
   return fail("the step cannot be captured: {}", graph::error_text(error));
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::step

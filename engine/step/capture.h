@@ -8,7 +8,7 @@
 #include "engine/recipe/recipe.h"
 #include "engine/step/step.h"
 
-namespace heddle::train {
+namespace heddle::step {
 
 struct Captured {
   graph::Graph graph;
@@ -24,4 +24,4 @@ Result<Captured> capture_step(const recipe::Recipe& recipe, Work work = Work::tr
 /// A function that captures steps: `capture_step`, or one that remembers its captures.
 using CaptureStep = std::function<Result<Captured>(const recipe::Recipe& recipe, Work work)>;
 
-}  // namespace heddle::train
+}  // namespace heddle::step

@@ -4,7 +4,7 @@
 
 #include "engine/step/graph_file.h"
 
-namespace heddle::train {
+namespace heddle::step {
 
 Result<Captured> CaptureMemory::capture(const recipe::Recipe& recipe, Work work) {
   std::string key = std::to_string(static_cast<int>(work)) + captured_from(recipe);
@@ -19,4 +19,4 @@ Result<Captured> CaptureMemory::capture(const recipe::Recipe& recipe, Work work)
   return known->captured;
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::step

@@ -7,7 +7,7 @@
 
 #include "engine/step/capture.h"
 
-namespace heddle::train {
+namespace heddle::step {
 
 /// One thread at a time.
 class CaptureMemory {
@@ -27,4 +27,4 @@ class CaptureMemory {
   std::deque<Kept> kept_;  // the newest first
 };
 
-}  // namespace heddle::train
+}  // namespace heddle::step

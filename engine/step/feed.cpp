@@ -9,7 +9,7 @@
 #include "engine/parallel/context_parallel.h"
 #include "engine/runtime/agreement.h"
 
-namespace heddle::train {
+namespace heddle::step {
 namespace {
 
 at::Tensor tensor_with(const std::vector<int64_t>& numbers, const std::vector<int64_t>& sizes) {
@@ -133,7 +133,7 @@ runtime::NamedTensors step_tensors(const recipe::Recipe& recipe, const recipe::L
   runtime::NamedTensors tensors = {{"token_count", at::scalar_tensor(count, at::kFloat)},
                                    {"lr", at::scalar_tensor(lr, at::kDouble)},
                                    {"step", at::scalar_tensor(step + 1, at::kLong)},
-                                   {"asked", tensor_of({})}};
+                                   {"asked", runtime::tensor_of({})}};
   const auto inputs = batch_inputs(recipe);
   if (inputs.contains("key_starts")) {
     tensors["key_starts"] = key_starts(recipe, mesh, rank, inputs.at("key_starts"));
@@ -173,4 +173,4 @@ model::Batch batch_of(const runtime::NamedTensors& tensors) {
           {get("first_key"), get("last_key"), get("key_starts"), get("sight")}};
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::step

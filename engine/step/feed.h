@@ -11,7 +11,7 @@
 #include "engine/recipe/recipe.h"
 #include "engine/runtime/executor.h"
 
-namespace heddle::train {
+namespace heddle::step {
 
 struct Feed {
   std::vector<runtime::NamedTensors> micro_batches;  // what differs between micro-batches
@@ -35,4 +35,4 @@ Result<Feed> make_feed(const recipe::Recipe& recipe, const recipe::Layout& layou
 /// The model's inputs, by name.
 model::Batch batch_of(const runtime::NamedTensors& tensors);
 
-}  // namespace heddle::train
+}  // namespace heddle::step

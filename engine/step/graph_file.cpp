@@ -13,7 +13,7 @@
 #include "engine/recipe/parse.h"
 #include "engine/step/capture.h"
 
-namespace heddle::train {
+namespace heddle::step {
 namespace {
 
 using graph::Graph;
@@ -237,4 +237,4 @@ Result<graph::Graph> read_graph_file(const std::string& path, const recipe::Reci
   return graph;
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::step

@@ -9,7 +9,7 @@
 #include "engine/graph/ir.h"
 #include "engine/recipe/recipe.h"
 
-namespace heddle::train {
+namespace heddle::step {
 
 /// The graph's note of the last pass that ran; "capture" for a captured step.
 inline constexpr const char* kAfter = "after";
@@ -31,4 +31,4 @@ std::string stands_after(const graph::Graph& graph);
 /// `FILE:LINE: key: the graph says …, the recipe …; valid: …`.
 Result<graph::Graph> read_graph_file(const std::string& path, const recipe::Recipe& recipe);
 
-}  // namespace heddle::train
+}  // namespace heddle::step

@@ -6,7 +6,7 @@
 
 #include "engine/runtime/device.h"
 
-namespace heddle::train {
+namespace heddle::step {
 namespace {
 
 std::vector<StoredState> written_states(const recipe::Recipe& recipe, int64_t rank,
@@ -66,4 +66,4 @@ Result<checkpoint::Contents> Staging::write(const std::string& folder) const {
       });
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::step

@@ -10,7 +10,7 @@
 #include "engine/checkpoint/manifest.h"
 #include "engine/step/states.h"
 
-namespace heddle::train {
+namespace heddle::step {
 
 /// Bytes of the copy of a rank with states of these names; the tensors may be undefined.
 int64_t staging_bytes(const recipe::Recipe& recipe, int64_t rank,
@@ -36,4 +36,4 @@ class Staging {
   at::Tensor copy_;                  // all of it, one after the other
 };
 
-}  // namespace heddle::train
+}  // namespace heddle::step

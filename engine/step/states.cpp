@@ -16,7 +16,7 @@
 #include "engine/runtime/collectives.h"
 #include "engine/runtime/process_groups.h"
 
-namespace heddle::train {
+namespace heddle::step {
 
 namespace {
 
@@ -152,4 +152,4 @@ at::Tensor whole(const checkpoint::Parameter& parameter, const runtime::NamedTen
   return parts.view({tp.ranks, local[0], local[1]}).transpose(0, 1).reshape(parameter.shape);
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::step

@@ -12,7 +12,7 @@
 #include "engine/runtime/executor.h"
 #include "engine/step/step.h"
 
-namespace heddle::train {
+namespace heddle::step {
 
 /// A state that checkpoints hold: a parameter's shard or one of the moments.
 struct StoredState {
@@ -45,4 +45,4 @@ at::Tensor gathered(const at::Tensor& mine, int64_t rows, const parallel::Group&
 at::Tensor whole(const checkpoint::Parameter& parameter, const runtime::NamedTensors& shards,
                  const std::string& name, const StepSettings& settings);
 
-}  // namespace heddle::train
+}  // namespace heddle::step

@@ -10,7 +10,7 @@
 #include "engine/recipe/loss_chunks.h"
 #include "engine/runtime/collectives.h"
 
-namespace heddle::train {
+namespace heddle::step {
 namespace {
 
 void begin_phase(graph::Phase phase) {
@@ -226,4 +226,4 @@ runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_
   return outputs;
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::step

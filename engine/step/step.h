@@ -13,7 +13,7 @@
 #include "engine/recipe/update_rules.h"
 #include "engine/runtime/executor.h"
 
-namespace heddle::train {
+namespace heddle::step {
 
 /// The use of a batch: training; logits and gradients given out, nothing updated; forward alone,
 /// for its loss and logits.
@@ -79,4 +79,4 @@ class Step {
   at::Tensor logits_;    // of the newest micro-batch, where they are an output
 };
 
-}  // namespace heddle::train
+}  // namespace heddle::step

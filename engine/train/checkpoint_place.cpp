@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "base/file_lock.h"
-#include "engine/checkpoint/file_calls.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/runtime/agreement.h"
 
@@ -20,7 +19,7 @@ constexpr std::string_view kHere = ".rank-";
 
 /// The same error on all ranks, if any has one.
 Result<> agree(const Result<>& mine, int64_t ranks) {
-  for (const std::string& error : gather_texts(mine ? "" : mine.error().message, ranks))
+  for (const std::string& error : runtime::gather_texts(mine ? "" : mine.error().message, ranks))
     if (!error.empty()) return fail("checkpoint.folder: {}", error);
   return {};
 }
@@ -55,14 +54,14 @@ void remove_marks(const std::string& folder) {
 }
 
 /// Each host's first rank leaves a file; who sees no smaller one is the keeper.
-Result<bool> find_keeper(const std::string& folder, const launch::RankContext& context) {
+Result<bool> find_keeper(const std::string& folder, const runs::RankContext& context) {
   const int64_t ranks = context.launch.world_size;
   if (context.launch.local_ranks == ranks) return context.rank == 0;
   const std::string mine = fmt::format("{}/{}{}", folder, kHere, context.rank);
   const bool speaks = context.local_rank == 0;
   if (speaks) remove_marks(folder);
   if (auto cleared = agree({}, ranks); !cleared) return fail(cleared);
-  const Result<> left = speaks ? checkpoint::write_file(mine, "") : Result<>();
+  const Result<> left = speaks ? write_atomically(mine, "", kReadable) : Result<>();
   if (auto all = agree(left, ranks); !all) return fail(all);
   const bool is_keeper = speaks && first_here(folder) == context.rank;
   auto all = agree({}, ranks);
@@ -82,7 +81,7 @@ Result<FileLock> lock_of(const std::string& folder) {
 
 }  // namespace
 
-Result<CheckpointPlace> meet_at(const std::string& folder, const launch::RankContext& context) {
+Result<CheckpointPlace> meet_at(const std::string& folder, const runs::RankContext& context) {
   const int64_t ranks = context.launch.world_size;
   if (auto made = agree(make_folder(folder), ranks); !made) return fail(made);
   const auto is_keeper = find_keeper(folder, context);

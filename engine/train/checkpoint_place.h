@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "engine/launch/launch.h"
+#include "engine/runs/launch.h"
 
 namespace heddle::train {
 
@@ -19,6 +19,6 @@ struct CheckpointPlace {
 
 /// Makes the folder where it is missing, finds out which hosts share it, and removes what
 /// unfinished saves have left. Every rank calls this; an error is the same on all of them.
-Result<CheckpointPlace> meet_at(const std::string& folder, const launch::RankContext& context);
+Result<CheckpointPlace> meet_at(const std::string& folder, const runs::RankContext& context);
 
 }  // namespace heddle::train

@@ -43,8 +43,8 @@ at::Tensor whole_logits(const runtime::NamedTensors& outputs, const recipe::Reci
           : found->second;
   if (mesh.size(recipe::kPp) > 1)
     mine = runtime::wait(runtime::all_reduce({mine}, "sum", mesh.name(recipe::kPp))).front();
-  const at::Tensor rows = gathered(mine, t, tokens);
-  const at::Tensor all = gathered(rows, t * tp.ranks, tp)
+  const at::Tensor rows = step::gathered(mine, t, tokens);
+  const at::Tensor all = step::gathered(rows, t * tp.ranks, tp)
                              .view({tp.ranks, t, n})
                              .transpose(0, 1)
                              .reshape({t, tp.ranks * n})
@@ -77,10 +77,10 @@ Result<> write(const std::string& path,
 
 }  // namespace
 
-Result<> evaluate(const recipe::Recipe& recipe, const launch::RankContext& context, Runner& runner,
+Result<> evaluate(const recipe::Recipe& recipe, const runs::RankContext& context, Runner& runner,
                   const data::DataLoader& loader) {
-  const StepSettings settings = settings_of(recipe);
-  const auto feed = make_feed(recipe, settings.layout, loader, 0, context.rank);
+  const step::StepSettings settings = step::settings_of(recipe);
+  const auto feed = step::make_feed(recipe, settings.layout, loader, 0, context.rank);
   if (!feed) return fail(feed);
   const auto outputs = runner.run(feed->micro_batches, feed->step, nullptr);
 
@@ -92,7 +92,7 @@ Result<> evaluate(const recipe::Recipe& recipe, const launch::RankContext& conte
       whole_logits(outputs, recipe, settings.layout.mesh()));
   add("loss", {}, outputs.at("loss"));
   for (const checkpoint::Parameter& parameter : checkpoint::parameters(recipe.model)) {
-    const at::Tensor grad = whole(parameter, outputs, "grad." + parameter.name, settings);
+    const at::Tensor grad = step::whole(parameter, outputs, "grad." + parameter.name, settings);
     add("grad." + parameter.hugging_face_name, parameter.shape,
         in_hugging_face_layout(parameter, grad));
   }

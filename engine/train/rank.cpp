@@ -9,6 +9,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "base/excerpt.h"
 #include "base/host_name.h"
 #include "base/json_text.h"
@@ -17,11 +18,11 @@
 #include "engine/calibrate/agree_on_rates.h"
 #include "engine/calibrate/calibrate_rank.h"
 #include "engine/graph/error_text.h"
-#include "engine/launch/checkpoint_folder.h"
-#include "engine/launch/last_word.h"
-#include "engine/launch/process.h"
+#include "engine/inputs/inputs.h"
 #include "engine/predict/plan_hash.h"
 #include "engine/predict/run_plan.h"
+#include "engine/runs/checkpoint_folder.h"
+#include "engine/runs/last_word.h"
 #include "engine/runtime/agreement.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/device_properties.h"
@@ -30,7 +31,6 @@
 #include "engine/step/step.h"
 #include "engine/telemetry/log_writer.h"
 #include "engine/train/evaluate.h"
-#include "engine/train/inputs.h"
 #include "engine/train/patience.h"
 #include "engine/train/resume.h"
 #include "engine/train/runner.h"
@@ -48,10 +48,10 @@ std::string cpu_name() {
 }
 
 // `numa`: where the rank runs, beside its GPU; empty on a CPU.
-telemetry::Start start_record(const launch::RankContext& context, const Runner& runner,
+telemetry::Start start_record(const runs::RankContext& context, const Runner& runner,
                               c10::Device device, const std::string& numa) {
   telemetry::Start start{
-      .time = launch::now(),
+      .time = unix_now(),
       .rank = context.rank,
       .world_size = context.launch.world_size,
       .mode = context.launch.mode,
@@ -78,43 +78,43 @@ telemetry::Start start_record(const launch::RankContext& context, const Runner& 
 std::string hash_of_all(const std::string& plan, const recipe::Recipe& recipe) {
   if (plan.empty()) return {};
   const int64_t ranks = recipe.hardware.ranks, pp = recipe.parallelism.pp;
-  const std::vector<std::string> all = gather_texts(plan_hash(plan), ranks);
+  const std::vector<std::string> all = runtime::gather_texts(predict::plan_hash(plan), ranks);
   std::vector<std::string> of_stages;
   for (int64_t stage = 0; stage < pp; ++stage)
     of_stages.push_back(all[static_cast<size_t>(stage * (ranks / pp))]);
-  return joined_hash(of_stages);
+  return predict::joined_hash(of_stages);
 }
 
 // Rank 0's report before the first step.
 std::vector<telemetry::Log> opening_lines(const RunnerFacts& facts, const Beginning& beginning) {
   std::vector<telemetry::Log> lines;
   for (const std::string& warning : beginning.warnings)
-    lines.push_back({launch::now(), telemetry::Level::warning, warning});
+    lines.push_back({unix_now(), telemetry::Level::warning, warning});
   if (!beginning.note.empty())
-    lines.push_back({launch::now(), telemetry::Level::info, beginning.note});
+    lines.push_back({unix_now(), telemetry::Level::info, beginning.note});
   if (facts.nodes > 0)
     lines.push_back(
-        {launch::now(), telemetry::Level::info,
+        {unix_now(), telemetry::Level::info,
          fmt::format(
              "captured {} nodes with {} collectives a step in {:.0f} ms, planned in {:.0f} ms",
              facts.nodes, facts.collectives, facts.capture_seconds * 1e3,
              facts.plan_seconds * 1e3)});
   if (!facts.choice.empty())
-    lines.push_back({launch::now(), telemetry::Level::info, "plan: " + facts.choice});
+    lines.push_back({unix_now(), telemetry::Level::info, "plan: " + facts.choice});
   for (const std::string& warning : facts.warnings)
-    lines.push_back({launch::now(), telemetry::Level::warning, warning});
+    lines.push_back({unix_now(), telemetry::Level::warning, warning});
   return lines;
 }
 
 // The prediction of the step; a graph file's is its own. Where there is none, or another step runs,
 // it says so, and training goes on.
-Result<> log_plan(const recipe::Recipe& recipe, const launch::RankContext& context,
+Result<> log_plan(const recipe::Recipe& recipe, const runs::RankContext& context,
                   const cost::Rates& rates, RunnerFacts& facts, telemetry::LogWriter& log) {
   if (facts.plan.empty() || !context.launch.graph_file.empty()) return {};
   const auto warn = [&](const std::string& text) {
-    return log.append(telemetry::Log{launch::now(), telemetry::Level::warning, text});
+    return log.append(telemetry::Log{unix_now(), telemetry::Level::warning, text});
   };
-  auto predicted = plan_of_run(recipe, rates, facts.plan_hash);
+  auto predicted = predict::plan_of_run(recipe, rates, facts.plan_hash);
   if (!predicted) return warn("nothing is predicted: " + predicted.error().message);
   if (predicted->plan_hash != facts.plan_hash)
     if (const auto warned =
@@ -124,7 +124,7 @@ Result<> log_plan(const recipe::Recipe& recipe, const launch::RankContext& conte
       return warned;
   facts.expected = {predicted->step_seconds, predicted->exposed_seconds, predicted->bubble_seconds,
                     predicted->peak_bytes, predicted->plan_hash};
-  telemetry::Plan plan{launch::now(), predicted->plan_hash, json_text(plan::to_json(*predicted))};
+  telemetry::Plan plan{unix_now(), predicted->plan_hash, json_text(plan::to_json(*predicted))};
   if (!read_json(plan.document, telemetry::kPlanDocument)) {
     if (const auto warned = warn("the predicted timelines are too long to be kept"); !warned)
       return warned;
@@ -136,11 +136,18 @@ Result<> log_plan(const recipe::Recipe& recipe, const launch::RankContext& conte
 
 // Products in 8 bits become bf16 where a GPU has no units for them, as plans for it have it; says
 // so. Ranks whose GPUs differ in that have other plans, and learn of them when they compare.
-std::string use_what_it_has(c10::Device device, recipe::Precisions& precision) {
-  if (precision.float8 == recipe::Float8::none || !device.is_cuda()) return {};
-  if (runtime::device_properties(device).eight_bits) return {};
-  precision.float8 = recipe::Float8::none;
-  return "precision.float8: this GPU has no units for 8 bits: products are bf16";
+struct AdaptedRecipe {
+  recipe::Recipe recipe;
+  std::string warning;
+};
+AdaptedRecipe adapt_to(c10::Device device, recipe::Recipe recipe) {
+  recipe::Float8& float8 = recipe.precision.float8;
+  if (float8 == recipe::Float8::none || !device.is_cuda() ||
+      runtime::device_properties(device).eight_bits)
+    return {std::move(recipe), ""};
+  float8 = recipe::Float8::none;
+  return {std::move(recipe),
+          "precision.float8: this GPU has no units for 8 bits: products are bf16"};
 }
 
 // A rank's work, with the exit code that each error has.
@@ -149,22 +156,23 @@ struct Failure {
   std::string message;
 };
 
-tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetry::LogWriter& log) {
+tl::expected<Outcome, Failure> work(const runs::RankContext& context, telemetry::LogWriter& log) {
   auto bad_input = [](const std::string& message) { return tl::unexpected(Failure{2, message}); };
   auto failed = [](const std::string& message) { return tl::unexpected(Failure{1, message}); };
 
   if (context.launch.mode == "calibrate") {
-    if (const auto done = calibrate(context); !done) return failed(done.error().message);
+    if (const auto done = calibrate::calibrate(context); !done) return failed(done.error().message);
     return Outcome{};
   }
-  auto inputs = read_inputs(context.run_dir + "/recipe.toml", context.launch.world_size, false);
+  auto inputs =
+      inputs::read_inputs(context.run_dir + "/recipe.toml", context.launch.world_size, false);
   if (!inputs) return bad_input(inputs.error().message);
-  const recipe::Recipe& recipe = inputs->recipe;
+  const recipe::Recipe& given = inputs->recipe;
   const auto device =
-      runtime::open_device(recipe.hardware.device, context.local_rank,
-                           recipe.transport.gpus == "host", recipe.training.deterministic);
+      runtime::open_device(given.hardware.device, context.local_rank,
+                           given.transport.gpus == "host", given.training.deterministic);
   if (!device) return bad_input(device.error().message);
-  const std::string without_units = use_what_it_has(*device, inputs->recipe.precision);
+  const auto [recipe, without_units] = adapt_to(*device, std::move(inputs->recipe));
   std::string numa;
   if (device->is_cuda()) numa = runtime::bind_to_device(runtime::pci_address(*device));
   const recipe::Layout layout(recipe);
@@ -173,12 +181,12 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
                                        in_milliseconds(recipe.timeouts.start));
       !met)
     return failed(met.error().message);
-  const auto rates = agree_on_rates(recipe, layout, context.launch, *device);
+  const auto rates = calibrate::agree_on_rates(recipe, layout, context.launch, *device);
   if (!rates) return failed(rates.error().message);
   auto runner = make_runner(recipe, context, *rates, *device);
   if (!runner) return bad_input(runner.error().message);
   std::optional<CheckpointPlace> place;
-  const std::string folder = launch::checkpoint_folder(recipe.checkpoint, context.run_dir);
+  const std::string folder = runs::checkpoint_folder(recipe.checkpoint, context.run_dir);
   if (!folder.empty() && context.launch.eval_to.empty()) {
     auto met = meet_at(folder, context);
     if (!met) return bad_input(met.error().message);
@@ -194,13 +202,14 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
     if ((*runner)->facts.predicted_peak_bytes > 0 && device->is_cpu())
       (*runner)->facts.predicted_peak_bytes += saver->staging_bytes();
   }
-  if (const auto agreed = agree_on_plan((*runner)->facts.plan, layout.mesh(), context.rank);
+  if (const auto agreed =
+          runtime::agree_on_plan((*runner)->facts.plan, layout.mesh(), context.rank);
       !agreed)
     return failed(agreed.error().message);
   (*runner)->facts.plan_hash = hash_of_all((*runner)->facts.plan, recipe);
   // A run's measurement is also the largest of any rank.
   int64_t& predicted = (*runner)->facts.predicted_peak_bytes;
-  predicted = most_of_ranks({predicted}, context.launch.world_size, *device).front();
+  predicted = runtime::most_of_ranks({predicted}, context.launch.world_size, *device).front();
   if (const auto logged = log.append(start_record(context, **runner, *device, numa)); !logged)
     return failed(logged.error().message);
   std::vector<std::string> warnings = {runtime::transport_warning(), without_units};
@@ -209,14 +218,14 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
     std::ranges::copy(inputs->loader.warnings(), std::back_inserter(warnings));
     for (const std::string& left_out : inputs->loader.left_out())
       if (const auto logged =
-              log.append(telemetry::Log{launch::now(), telemetry::Level::info, left_out});
+              log.append(telemetry::Log{unix_now(), telemetry::Level::info, left_out});
           !logged)
         return failed(logged.error().message);
   }
   for (const std::string& warning : warnings) {
     if (warning.empty()) continue;
     if (const auto logged =
-            log.append(telemetry::Log{launch::now(), telemetry::Level::warning, warning});
+            log.append(telemetry::Log{unix_now(), telemetry::Level::warning, warning});
         !logged)
       return failed(logged.error().message);
   }
@@ -244,12 +253,12 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
 
 }  // namespace
 
-int run_rank(const launch::RankContext& context) {
-  using State = launch::Word::State;
+int run_rank(const runs::RankContext& context) {
+  using State = runs::Word::State;
   // On stderr for people, and where no full disk can take it from the supervisor.
   const auto report = [&](const std::string& cause) {
     say(stderr, "{}\n", cause);
-    launch::give_cause(context.word_fd, cause);
+    runs::give_cause(context.word_fd, cause);
   };
   auto log = telemetry::LogWriter::open(
       fmt::format("{}/rank-{}.{}.hlog", context.run_dir, context.rank, context.launch.epoch));
@@ -267,8 +276,7 @@ int run_rank(const launch::RankContext& context) {
   if (!outcome) {
     report(outcome.error().message);
     // The failure is known already: a log that cannot be written changes nothing.
-    (void)log->append(
-        telemetry::End{launch::now(), "failed", excerpt(outcome.error().message), {}});
+    (void)log->append(telemetry::End{unix_now(), "failed", excerpt(outcome.error().message), {}});
     (void)log->sync();
     return outcome.error().exit_code;
   }
@@ -277,8 +285,8 @@ int run_rank(const launch::RankContext& context) {
     report(outcome->unsaved);
     return 1;
   }
-  launch::give_word(context.word_fd,
-                    {outcome->stopped ? State::stopped : State::done, outcome->step});
+  runs::give_word(context.word_fd,
+                  {outcome->stopped ? State::stopped : State::done, outcome->step});
   return outcome->stopped ? 130 : 0;
 }
 

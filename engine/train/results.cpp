@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
+#include "base/durable_file.h"
 #include "base/json_text.h"
 #include "engine/cost/checks.h"
-#include "engine/launch/process.h"
-#include "engine/launch/run_files.h"
 #include "engine/predict/refined.h"
 #include "engine/runtime/agreement.h"
 
@@ -14,9 +14,7 @@ namespace heddle::train {
 
 namespace {
 
-std::string file_of(const launch::RankContext& context) {
-  return context.run_dir + "/results.json";
-}
+std::string file_of(const runs::RankContext& context) { return context.run_dir + "/results.json"; }
 
 /// 0 of none.
 double median(std::vector<double> all) {
@@ -54,12 +52,12 @@ std::optional<double> Results::mfu(double tokens_per_second) const {
   return tokens_per_second * flops_per_token / *peak_flops;
 }
 
-Result<std::optional<NewFile>> reserve_results(const launch::RankContext& context, int64_t steps) {
+Result<std::optional<NewFile>> reserve_results(const runs::RankContext& context, int64_t steps) {
   constexpr int64_t kFigures = 8192, kLoss = 26;  // a number's most digits, and a comma
   // Who asks for more means "until it is stopped".
   constexpr int64_t kMaxSteps = 1'000'000;
   if (context.rank != 0) return std::optional<NewFile>();
-  return launch::reserve(file_of(context), kFigures + kLoss * std::min(steps, kMaxSteps))
+  return reserve(file_of(context), kFigures + kLoss * std::min(steps, kMaxSteps))
       .map([](NewFile room) { return std::optional(std::move(room)); });
 }
 
@@ -71,19 +69,19 @@ nlohmann::ordered_json or_null(const std::optional<double>& number) {
 
 // For the next prediction here to tell how sure it is. Where it cannot be kept, nothing is lost
 // but that.
-void keep_check(const launch::RankContext& context, const Results& results, const Runner& runner,
+void keep_check(const runs::RankContext& context, const Results& results, const Runner& runner,
                 c10::Device device) {
   constexpr size_t kEnough = 5;
   const std::optional<Expected>& expected = runner.facts.expected;
   if (!expected || results.timed().size() < kEnough) return;
-  const cost::RunPlace place = place_here(device.is_cuda() ? "cuda" : "cpu",
-                                          context.launch.local_ranks, runner.facts.rates.threads);
+  const cost::RunPlace place = predict::place_here(
+      device.is_cuda() ? "cuda" : "cpu", context.launch.local_ranks, runner.facts.rates.threads);
   if (place.since > context.spawned_at) return;  // predicted by rates that hold no more
   (void)cost::keep_check(cost::checks_file(),
                          {.host = place.host,
                           .device = place.device,
                           .ranks = context.launch.world_size,
-                          .time = launch::now(),
+                          .time = unix_now(),
                           .predicted_seconds = expected->step_seconds,
                           .measured_seconds = results.median_step_seconds(),
                           .predicted_bytes = static_cast<double>(expected->peak_bytes),
@@ -97,13 +95,13 @@ void keep_check(const launch::RankContext& context, const Results& results, cons
 
 }  // namespace
 
-Result<> write_results(std::optional<NewFile> room, const launch::RankContext& context,
+Result<> write_results(std::optional<NewFile> room, const runs::RankContext& context,
                        const Results& results, const Runner& runner, c10::Device device) {
   const runtime::Executor* executor = runner.executor();
   std::vector<int64_t> beyond;
   if (executor)
-    beyond = most_of_ranks({executor->outside_bytes(), executor->misplaced_bytes()},
-                           context.launch.world_size, device);
+    beyond = runtime::most_of_ranks({executor->outside_bytes(), executor->misplaced_bytes()},
+                                    context.launch.world_size, device);
   if (context.rank != 0) return {};
   const std::optional<double> mfu = results.mfu(results.tokens_per_second_per_rank());
   nlohmann::ordered_json json = {
@@ -148,7 +146,7 @@ Result<> write_results(std::optional<NewFile> room, const launch::RankContext& c
           {{"holder", block.holder}, {"bytes", block.bytes}, {"used", block.used}});
   }
   keep_check(context, results, runner, device);
-  return launch::write_atomically(std::move(*room), file_of(context), json_text(json) + "\n");
+  return write_atomically(std::move(*room), file_of(context), json_text(json) + "\n");
 }
 
 }  // namespace heddle::train

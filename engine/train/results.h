@@ -9,7 +9,7 @@
 #include "base/new_file.h"
 #include "base/result.h"
 #include "engine/cost/checks.h"
-#include "engine/launch/launch.h"
+#include "engine/runs/launch.h"
 #include "engine/train/runner.h"
 
 namespace heddle::train {
@@ -52,11 +52,11 @@ struct Results {
 };
 
 /// Rank 0 sets room aside for the results of so many steps, of a million at most.
-Result<std::optional<NewFile>> reserve_results(const launch::RankContext& context, int64_t steps);
+Result<std::optional<NewFile>> reserve_results(const runs::RankContext& context, int64_t steps);
 
 /// Rank 0 writes RUN_DIR/results.json into its room: one line. What a step did beyond its plan is
 /// the figure of the rank that did most. Every rank calls this.
-Result<> write_results(std::optional<NewFile> room, const launch::RankContext& context,
+Result<> write_results(std::optional<NewFile> room, const runs::RankContext& context,
                        const Results& results, const Runner& runner, c10::Device device);
 
 }  // namespace heddle::train

@@ -57,7 +57,7 @@ Attempt load(const std::string& path, const recipe::Recipe& recipe, int64_t rank
   const auto source = checkpoint::Checkpoint::open(path);
   if (!source) return {false, source.error().message};
   if (auto fits = source->check_model(recipe.model); !fits) return {true, fits.error().message};
-  if (auto loaded = load_checkpoint(*source, recipe, rank, states); !loaded)
+  if (auto loaded = step::load_checkpoint(*source, recipe, rank, states); !loaded)
     return {false, loaded.error().message};
   const checkpoint::Manifest& manifest = source->manifest();
   beginning.step = manifest.step;
@@ -90,7 +90,7 @@ Names candidates(const CheckpointPlace& place, int64_t ranks) {
   if (place.is_keeper)
     for (const std::string& name : checkpoint::checkpoints_in(place.folder)) mine += name + "\n";
   Names names(&checkpoint::is_newer);
-  for (const std::string& text : gather_texts(mine, ranks)) {
+  for (const std::string& text : runtime::gather_texts(mine, ranks)) {
     std::istringstream lines(text);
     for (std::string name; std::getline(lines, name);) names.insert(name);
   }
@@ -107,12 +107,11 @@ Result<> set_newer_aside(const std::string& folder, const std::string& taken) {
 }
 
 // From the first of another run's checkpoints that all ranks can load. They stay as they are.
-Result<Beginning> begin_with_another(const recipe::Recipe& recipe,
-                                     const launch::RankContext& context,
+Result<Beginning> begin_with_another(const recipe::Recipe& recipe, const runs::RankContext& context,
                                      const runtime::NamedTensors& states) {
   Beginning beginning;
   for (const std::string& path : context.launch.begin_with) {
-    const Attempt attempt = joined(gather_texts(
+    const Attempt attempt = joined(runtime::gather_texts(
         encoded(load(path, recipe, context.rank, states, beginning)), context.launch.world_size));
     if (attempt.refused) return fail("{}", attempt.fault);
     if (attempt.fault.empty()) return beginning;
@@ -125,17 +124,17 @@ Result<Beginning> begin_with_another(const recipe::Recipe& recipe,
 
 }  // namespace
 
-Result<Beginning> begin(const recipe::Recipe& recipe, const launch::RankContext& context,
+Result<Beginning> begin(const recipe::Recipe& recipe, const runs::RankContext& context,
                         const std::optional<CheckpointPlace>& place,
                         const runtime::NamedTensors& states) {
-  fill_tables(recipe, states);
+  step::fill_tables(recipe, states);
   Beginning beginning;
   const int64_t ranks = context.launch.world_size;
   const Names names = place ? candidates(*place, ranks) : Names(&checkpoint::is_newer);
   for (const std::string& name : names) {
     const std::string path = place->folder + "/" + name;
-    const Attempt attempt =
-        joined(gather_texts(encoded(load(path, recipe, context.rank, states, beginning)), ranks));
+    const Attempt attempt = joined(
+        runtime::gather_texts(encoded(load(path, recipe, context.rank, states, beginning)), ranks));
     if (attempt.refused)
       return fail("checkpoint.folder: {}; valid: a folder of this run's own", attempt.fault);
     if (attempt.fault.empty()) {
@@ -155,8 +154,8 @@ Result<Beginning> begin(const recipe::Recipe& recipe, const launch::RankContext&
         "away",
         place->folder, fmt::join(beginning.warnings, "; "));
   if (!context.launch.begin_with.empty()) return begin_with_another(recipe, context, states);
-  const Result<> loaded = load_weights(recipe, context.rank, states);
-  const Attempt attempt = joined(gather_texts(
+  const Result<> loaded = step::load_weights(recipe, context.rank, states);
+  const Attempt attempt = joined(runtime::gather_texts(
       encoded({.refused = false, .fault = loaded ? "" : loaded.error().message}), ranks));
   if (!attempt.fault.empty()) return fail("model.checkpoint: {}", attempt.fault);
   if (recipe.model.checkpoint.empty()) return beginning;
@@ -164,18 +163,6 @@ Result<Beginning> begin(const recipe::Recipe& recipe, const launch::RankContext&
   const auto weights = checkpoint::Weights::open(recipe.model.checkpoint, recipe.model);
   if (weights) beginning.warnings = weights->notes();
   return beginning;
-}
-
-Result<> check_resumable(const recipe::Recipe& recipe) {
-  const std::string& folder = recipe.checkpoint.folder;
-  for (const std::string& name : checkpoint::checkpoints_in(folder)) {
-    const auto newest = checkpoint::Checkpoint::open(folder + "/" + name);
-    if (!newest) continue;
-    if (auto fits = newest->check_model(recipe.model); !fits)
-      return fail("checkpoint.folder: {}", fits.error().message);
-    return {};
-  }
-  return {};
 }
 
 }  // namespace heddle::train

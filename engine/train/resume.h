@@ -25,12 +25,8 @@ struct Beginning {
 /// before is taken; where none is left, or one is of another model or a newer format, that is an
 /// error. Those of another run (launch.json's begin_with) are left as they are. Every rank calls
 /// this.
-Result<Beginning> begin(const recipe::Recipe& recipe, const launch::RankContext& context,
+Result<Beginning> begin(const recipe::Recipe& recipe, const runs::RankContext& context,
                         const std::optional<CheckpointPlace>& place,
                         const runtime::NamedTensors& states);
-
-/// Whether the recipe's run may go on in checkpoint.folder: an error, which begins with the key, if
-/// its newest checkpoint is of another model or a newer format. What is damaged is left to `begin`.
-Result<> check_resumable(const recipe::Recipe& recipe);
 
 }  // namespace heddle::train

@@ -25,7 +25,7 @@ using runtime::NamedTensors;
 
 class EagerRunner final : public Runner {
  public:
-  EagerRunner(const recipe::Recipe& recipe, StepSettings settings, c10::Device device)
+  EagerRunner(const recipe::Recipe& recipe, step::StepSettings settings, c10::Device device)
       : device_(device) {
     auto make = [this, device](const std::string& name, const std::vector<int64_t>& sizes) {
       return states[name] = at::zeros(sizes, at::TensorOptions(at::kFloat).device(device));
@@ -33,15 +33,16 @@ class EagerRunner final : public Runner {
     model_ = std::make_unique<model::Llama>(
         recipe.model, settings.parallelism, settings.float8,
         make("rope_table", {recipe.data.seq_len, recipe.model.head_size() / 2, 2}), make);
-    step_ = std::make_unique<Step>(*model_, settings, make);
-    settings.work = Work::validate;
-    if (recipe.validation.every > 0) validation_ = std::make_unique<Step>(*model_, settings, make);
+    step_ = std::make_unique<step::Step>(*model_, settings, make);
+    settings.work = step::Work::validate;
+    if (recipe.validation.every > 0)
+      validation_ = std::make_unique<step::Step>(*model_, settings, make);
   }
 
   NamedTensors run(const std::vector<NamedTensors>& micro_batches, const NamedTensors& inputs,
                    runtime::Timeline*) override {
     for (const NamedTensors& batch : micro_batches)
-      step_->micro_batch(batch_of(on_device(batch, inputs)), inputs.at("token_count"));
+      step_->micro_batch(step::batch_of(on_device(batch, inputs)), inputs.at("token_count"));
     if (before_update_) before_update_();
     return step_->update(inputs.at("lr"), inputs.at("step"), inputs.at("asked").to(device_));
   }
@@ -51,7 +52,8 @@ class EagerRunner final : public Runner {
   }
   NamedTensors finish() override { return outputs_; }
   NamedTensors validate(const NamedTensors& batch, const NamedTensors& inputs) override {
-    return validation_->validate(batch_of(on_device(batch, inputs)), inputs.at("token_count"));
+    return validation_->validate(step::batch_of(on_device(batch, inputs)),
+                                 inputs.at("token_count"));
   }
   int64_t model_forward_calls() const override { return model_->forward_calls(); }
   void set_before_update(std::function<void()> before) override {
@@ -70,7 +72,7 @@ class EagerRunner final : public Runner {
   c10::Device device_;
   NamedTensors outputs_;  // of the newest step
   std::unique_ptr<model::Llama> model_;
-  std::unique_ptr<Step> step_, validation_;
+  std::unique_ptr<step::Step> step_, validation_;
   std::function<void()> before_update_;
 };
 
@@ -125,15 +127,15 @@ class PlannedRunner final : public Runner {
   int64_t forward_calls_;
 };
 
-Result<PlannedStep> read_and_plan(const std::string& path, const recipe::Recipe& recipe,
-                                  int64_t rank, const cost::Rates& rates,
-                                  int64_t validation_bytes) {
-  auto graph = read_graph_file(path, recipe);
+Result<predict::PlannedStep> read_and_plan(const std::string& path, const recipe::Recipe& recipe,
+                                           int64_t rank, const cost::Rates& rates,
+                                           int64_t validation_bytes) {
+  auto graph = step::read_graph_file(path, recipe);
   if (!graph) return fail(graph);
   const auto nodes = static_cast<int64_t>(graph->nodes.size());
-  auto plan = plan_step(recipe, rank, std::move(*graph), rates, "", validation_bytes);
+  auto plan = predict::plan_step(recipe, rank, std::move(*graph), rates, "", validation_bytes);
   if (!plan) return fail(plan);
-  return PlannedStep{Captured{{}, 0.0, 0, nodes}, std::move(*plan)};
+  return predict::PlannedStep{step::Captured{{}, 0.0, 0, nodes}, std::move(*plan)};
 }
 
 // Bytes of the whole tensors, padding included: as the executor counts them.
@@ -206,21 +208,21 @@ Result<std::optional<runtime::Executor>> make_validation(passes::Plan plan, Name
 }
 
 Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
-                                             const launch::RankContext& context,
+                                             const runs::RankContext& context,
                                              const cost::Rates& rates, c10::Device device) {
-  const launch::Launch& launch = context.launch;
-  const Work work = launch.eval_to.empty() ? Work::train : Work::evaluate;
+  const runs::Launch& launch = context.launch;
+  const step::Work work = launch.eval_to.empty() ? step::Work::train : step::Work::evaluate;
   const auto begin = Clock::now();
   // First, since the two share an arena.
-  auto validation_plan = plan_validation(recipe, context.rank, rates);
+  auto validation_plan = predict::plan_validation(recipe, context.rank, rates);
   if (!validation_plan) return fail(validation_plan);
   const int64_t validation_bytes = validation_plan->memory.arena_bytes;
   auto planned =
       launch.graph_file.empty()
-          ? capture_and_plan(recipe, context.rank, rates, work, validation_bytes)
+          ? predict::capture_and_plan(recipe, context.rank, rates, work, validation_bytes)
           : read_and_plan(launch.graph_file, recipe, context.rank, rates, validation_bytes);
   if (!planned) return fail(planned);
-  const Captured& captured = planned->captured;
+  const step::Captured& captured = planned->captured;
   passes::Plan& plan = planned->plan;
   RunnerFacts facts{.capture_seconds = captured.seconds,
                     .nodes = captured.nodes,
@@ -229,7 +231,7 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
                     .arena_bytes = plan.memory.arena_bytes,
                     .rates = rates,
                     .expected = {},
-                    .plan = plan_text(plan.graph),
+                    .plan = predict::plan_text(plan.graph),
                     .plan_hash = {},
                     .choice = plan.graph.notes["plan"],
                     .warnings = {}};
@@ -273,9 +275,9 @@ int64_t Runner::peak_reserved_bytes() const {
 }
 
 Result<std::unique_ptr<Runner>> make_runner(const recipe::Recipe& recipe,
-                                            const launch::RankContext& context,
+                                            const runs::RankContext& context,
                                             const cost::Rates& rates, c10::Device device) {
-  const launch::Launch& launch = context.launch;
+  const runs::Launch& launch = context.launch;
   if (launch.mode == "planned") return make_planned(recipe, context, rates, device);
   if (launch.mode != "eager")
     return fail("unknown mode \"{}\"; valid: planned | eager", launch.mode);
@@ -284,8 +286,8 @@ Result<std::unique_ptr<Runner>> make_runner(const recipe::Recipe& recipe,
                 launch.graph_file);
   if (recipe.parallelism.pp > 1)
     return fail("parallelism.pp: a pipeline has no eager mode; valid: 1, or --mode planned");
-  StepSettings settings = settings_of(recipe);
-  if (!launch.eval_to.empty()) settings.work = Work::evaluate;
+  step::StepSettings settings = step::settings_of(recipe);
+  if (!launch.eval_to.empty()) settings.work = step::Work::evaluate;
   return std::make_unique<EagerRunner>(recipe, settings, device);
 }
 

@@ -9,8 +9,8 @@
 
 #include "base/result.h"
 #include "engine/cost/rates.h"
-#include "engine/launch/launch.h"
 #include "engine/recipe/recipe.h"
+#include "engine/runs/launch.h"
 #include "engine/runtime/executor.h"
 
 namespace heddle::train {
@@ -85,7 +85,7 @@ class Runner {
 /// Makes the runner that the rank's launch asks for: eager; planned from a capture, or from its
 /// graph file, by these rates. States lie on `device`.
 Result<std::unique_ptr<Runner>> make_runner(const recipe::Recipe& recipe,
-                                            const launch::RankContext& context,
+                                            const runs::RankContext& context,
                                             const cost::Rates& rates, c10::Device device);
 
 }  // namespace heddle::train

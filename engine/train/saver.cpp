@@ -1,8 +1,8 @@
 #include "engine/train/saver.h"
 
+#include "base/clock.h"
 #include "base/number_text.h"
 #include "engine/checkpoint/step_folders.h"
-#include "engine/launch/process.h"
 #include "engine/runtime/agreement.h"
 
 namespace heddle::train {
@@ -38,7 +38,7 @@ std::string error_of(const Result<std::string>& result) {
 
 }  // namespace
 
-Saver::Saver(const recipe::Recipe& recipe, const launch::RankContext& context,
+Saver::Saver(const recipe::Recipe& recipe, const runs::RankContext& context,
              const runtime::NamedTensors& states, CheckpointPlace place, c10::Device device,
              telemetry::LogWriter& log)
     : recipe_(recipe),
@@ -122,7 +122,7 @@ std::string Saver::failure() const {
 Result<> Saver::settle() {
   while (stage_ != Stage::idle) {
     if (work_.valid()) work_.wait_for(std::chrono::seconds(1));
-    const bool any_busy = any_rank(busy(), context_.launch.world_size, device_);
+    const bool any_busy = runtime::any_rank(busy(), context_.launch.world_size, device_);
     if (const auto advanced = advance(any_busy); !advanced) return advanced;
   }
   return {};
@@ -131,11 +131,11 @@ Result<> Saver::settle() {
 Result<> Saver::written() {
   const Result<std::string> mine = work_.get();
   const int64_t ranks = context_.launch.world_size;
-  const std::string error = first_error(gather_texts(error_of(mine), ranks));
+  const std::string error = first_error(runtime::gather_texts(error_of(mine), ranks));
   if (!error.empty()) return failed(error);
-  for (const std::string& name : gather_texts(name_, ranks))
+  for (const std::string& name : runtime::gather_texts(name_, ranks))
     if (!name.empty()) name_ = name;
-  std::vector<std::string> contents = gather_texts(*mine, ranks);
+  std::vector<std::string> contents = runtime::gather_texts(*mine, ranks);
   stage_ = Stage::naming;
   if (!place_.is_keeper) return {};
   work_ = in_background([this, contents = std::move(contents)]() -> Result<std::string> {
@@ -157,7 +157,8 @@ Result<> Saver::written() {
 
 Result<> Saver::named() {
   const Result<std::string> mine = work_.valid() ? work_.get() : Result<std::string>();
-  const std::string error = first_error(gather_texts(error_of(mine), context_.launch.world_size));
+  const std::string error =
+      first_error(runtime::gather_texts(error_of(mine), context_.launch.world_size));
   if (!error.empty()) return failed(error);
   stage_ = Stage::tidying;
   if (place_.is_keeper)
@@ -196,7 +197,7 @@ Result<> Saver::failed(const std::string& error) {
 }
 
 Result<> Saver::tell(telemetry::Level level, const std::string& text) {
-  return log_.append(telemetry::Log{launch::now(), level, text});
+  return log_.append(telemetry::Log{unix_now(), level, text});
 }
 
 }  // namespace heddle::train

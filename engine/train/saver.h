@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "engine/checkpoint/manifest.h"
-#include "engine/launch/launch.h"
+#include "engine/runs/launch.h"
 #include "engine/step/staging.h"
 #include "engine/telemetry/log_writer.h"
 #include "engine/train/checkpoint_place.h"
@@ -23,7 +23,7 @@ namespace heddle::train {
 /// fails is a warning in the log; Results are errors of the log alone.
 class Saver {
  public:
-  Saver(const recipe::Recipe& recipe, const launch::RankContext& context,
+  Saver(const recipe::Recipe& recipe, const runs::RankContext& context,
         const runtime::NamedTensors& states, CheckpointPlace place, c10::Device device,
         telemetry::LogWriter& log);
 
@@ -64,11 +64,11 @@ class Saver {
   Result<> tell(telemetry::Level level, const std::string& text);
 
   const recipe::Recipe& recipe_;
-  launch::RankContext context_;
+  runs::RankContext context_;
   CheckpointPlace place_;
   c10::Device device_;
   telemetry::LogWriter& log_;
-  Staging staging_;
+  step::Staging staging_;
 
   Stage stage_ = Stage::idle;
   checkpoint::Manifest manifest_;  // of the save under way

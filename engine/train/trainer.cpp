@@ -16,11 +16,10 @@
 #include "engine/checkpoint/step_folders.h"
 #include "engine/cost/cpu_use.h"
 #include "engine/hardware/catalogue.h"
-#include "engine/launch/last_word.h"
-#include "engine/launch/process.h"
-#include "engine/launch/run_files.h"
 #include "engine/recipe/data_sources.h"
 #include "engine/recipe/modules.h"
+#include "engine/runs/last_word.h"
+#include "engine/runs/run_files.h"
 #include "engine/runtime/agreement.h"
 #include "engine/runtime/process_groups.h"
 #include "engine/step/feed.h"
@@ -31,17 +30,15 @@
 namespace heddle::train {
 namespace {
 
-using launch::now;
-
 constexpr size_t kNameFileBytes = 4096;
 constexpr double kTokensSeconds = 10;
 
 std::atomic<bool> stop_asked = false, checkpoint_asked = false;
 
 // The name that whoever asked for a checkpoint has left on this host; it is taken once.
-std::string take_name(const launch::RankContext& context) {
+std::string take_name(const runs::RankContext& context) {
   if (context.local_rank != 0) return {};
-  const std::string path = launch::checkpoint_name_file(context.run_dir);
+  const std::string path = runs::checkpoint_name_file(context.run_dir);
   const std::string text = read_file(path, kNameFileBytes).value_or("");
   std::error_code ignored;
   std::filesystem::remove(path, ignored);
@@ -52,7 +49,7 @@ std::string take_name(const launch::RankContext& context) {
 class Trainer {
  public:
   Trainer(const recipe::Recipe& recipe, const recipe::Layout& layout,
-          const launch::RankContext& context, Runner& runner, const data::DataLoader& loader,
+          const runs::RankContext& context, Runner& runner, const data::DataLoader& loader,
           const Beginning& beginning, Saver* saver, Validator* validator, telemetry::LogWriter& log,
           c10::Device device)
       : recipe_(recipe),
@@ -91,7 +88,7 @@ class Trainer {
   Result<Outcome> run() {
     if (context_.rank == 0 && !gpu_.empty() && !results_.peak_flops)
       if (const auto told = log_.append(telemetry::Log{
-              now(), telemetry::Level::info,
+              unix_now(), telemetry::Level::info,
               fmt::format("no MFU is shown: what a {} could do at most is not known", gpu_)});
           !told)
         return fail(told);
@@ -115,10 +112,10 @@ class Trainer {
       }
       if (const auto finished = finish_oldest(); !finished) return fail(finished);
       ++step;
-      launch::give_word(context_.word_fd, {launch::Word::State::working, step});
+      runs::give_word(context_.word_fd, {runs::Word::State::working, step});
       if (under_way_.empty()) {
         if (const auto looked = look_for_not_finite(step); !looked) return fail(looked);
-        const Asked asked = std::exchange(asked_, {});
+        const runtime::Asked asked = std::exchange(asked_, {});
         outcome.stopped = asked.stop && step < recipe_.training.steps;
         // The signals of one request may fall to both sides of a step.
         const bool again = asked.checkpoint && asked_before == step - 1;
@@ -139,13 +136,15 @@ class Trainer {
     }
     const int32_t ranks = context_.launch.world_size;
     look_at_others(measured_until);
-    const auto peaks =
-        most_of_ranks({runner_.peak_bytes(), runner_.peak_reserved_bytes()}, ranks, device_);
+    const auto peaks = runtime::most_of_ranks({runner_.peak_bytes(), runner_.peak_reserved_bytes()},
+                                              ranks, device_);
     results_.peak_of_ranks = peaks[0];
     results_.peak_reserved_of_ranks = peaks[1];
     if (!results_.exposed_seconds.empty()) {
-      results_.exposed_of_ranks = mean_of_ranks(results_.median_exposed_seconds(), ranks, device_);
-      results_.bubble_of_ranks = mean_of_ranks(results_.median_bubble_seconds(), ranks, device_);
+      results_.exposed_of_ranks =
+          runtime::mean_of_ranks(results_.median_exposed_seconds(), ranks, device_);
+      results_.bubble_of_ranks =
+          runtime::mean_of_ranks(results_.median_bubble_seconds(), ranks, device_);
     }
     if (observed_) results_.work = observed_->ratios();
     if (const auto written = write_results(std::move(*room), context_, results_, runner_, device_);
@@ -164,11 +163,11 @@ class Trainer {
     double time;  // when it was begun
     Clock::time_point begin;
     double data_seconds = 0;
-    Feed feed = {};
+    step::Feed feed = {};
     runtime::Timeline timeline = {};
   };
 
-  Asked of_this_rank() {
+  runtime::Asked of_this_rank() {
     return {stop_asked.load(), checkpoint_asked.exchange(false), saver_ && saver_->busy()};
   }
 
@@ -192,11 +191,11 @@ class Trainer {
 
   Result<> launch(int64_t step) {
     UnderWay begun{
-        .step = step, .profiled = is_profiled(step), .time = now(), .begin = Clock::now()};
-    auto feed = make_feed(recipe_, layout_, loader_, step, context_.rank);
+        .step = step, .profiled = is_profiled(step), .time = unix_now(), .begin = Clock::now()};
+    auto feed = step::make_feed(recipe_, layout_, loader_, step, context_.rank);
     if (!feed) return fail(feed);
     begun.feed = std::move(*feed);
-    begun.feed.step["asked"] = tensor_of(of_this_rank());
+    begun.feed.step["asked"] = runtime::tensor_of(of_this_rank());
     begun.data_seconds = seconds_since(begun.begin);
     UnderWay& kept = under_way_.emplace_back(std::move(begun));
     runner_.launch(kept.feed.micro_batches, kept.feed.step,
@@ -209,15 +208,15 @@ class Trainer {
     UnderWay done = std::move(under_way_.front());
     under_way_.pop_front();
     const int64_t step = done.step;
-    Feed& feed = done.feed;
+    step::Feed& feed = done.feed;
     for (const std::string& warning : runner_.take_warnings())
       if (const auto logged =
-              log_.append(telemetry::Log{now(), telemetry::Level::warning, warning});
+              log_.append(telemetry::Log{unix_now(), telemetry::Level::warning, warning});
           !logged)
         return logged;
     const double loss = outputs.at("loss").item<double>();
     const double norm = outputs.at("grad_norm").item<double>();
-    const Asked asked = asked_of(outputs.at("asked"));
+    const runtime::Asked asked = runtime::asked_of(outputs.at("asked"));
     asked_ = {asked_.stop || asked.stop, asked_.checkpoint || asked.checkpoint, asked.saver_busy};
     // It began when it was the only one, or when the one before it had ended.
     const Clock::time_point end = Clock::now();
@@ -225,14 +224,14 @@ class Trainer {
         std::chrono::duration<double>(end - std::max(done.begin, std::exchange(finished_, end)))
             .count();
     patience_.took(seconds);
-    if (step == beginning_.step) results_.first_step_seconds = now() - context_.spawned_at;
+    if (step == beginning_.step) results_.first_step_seconds = unix_now() - context_.spawned_at;
     results_.losses.push_back(loss);
     results_.step_seconds.push_back(seconds);
     if (results_.is_warm_up()) measured_from_ = cost::cpu_times();
 
     telemetry::Step record{
         .step = step + 1,
-        .time = now(),
+        .time = unix_now(),
         .values = {{"loss", loss},
                    {"loss_max", outputs.at("loss_max").item<double>()},
                    {"grad_norm", norm},
@@ -262,7 +261,7 @@ class Trainer {
       record.values["exposed_seconds"] = unhidden.exposed;
       if (const size_t dropped = telemetry::cut_to_fit(spans); dropped > 0)
         if (const auto warned = log_.append(telemetry::Log{
-                now(), telemetry::Level::warning,
+                unix_now(), telemetry::Level::warning,
                 fmt::format("the timeline of step {} is cut: its last {} spans are not kept",
                             step + 1, dropped)});
             !warned)
@@ -288,7 +287,7 @@ class Trainer {
   // Whether other processes took cores from the steps after the warm-up.
   void look_at_others(cost::CpuTimes until) {
     const double own =
-        mean_of_ranks(until.own - measured_from_.own, context_.launch.world_size, device_);
+        runtime::mean_of_ranks(until.own - measured_from_.own, context_.launch.world_size, device_);
     until.own = measured_from_.own + own;
     const cost::CpuUse use =
         cost::cpu_use(measured_from_, until, static_cast<double>(context_.launch.local_ranks));
@@ -297,11 +296,11 @@ class Trainer {
 
   // How far the tokens are, where they are still being made.
   Result<> tell_tokens() {
-    if (context_.rank != 0 || now() - told_tokens_ < kTokensSeconds) return {};
-    told_tokens_ = now();
+    if (context_.rank != 0 || unix_now() - told_tokens_ < kTokensSeconds) return {};
+    told_tokens_ = unix_now();
     const auto progress = loader_.progress();
     if (!progress) return {};
-    return log_.append(telemetry::Log{now(), telemetry::Level::info,
+    return log_.append(telemetry::Log{unix_now(), telemetry::Level::info,
                                       "tokenized: " + data::progress_text(*progress)});
   }
 
@@ -315,7 +314,7 @@ class Trainer {
                                   ? "the likeliest tokens"
                                   : fmt::format("temperature {}", sample.temperature);
       if (const auto logged =
-              log_.append(telemetry::Log{now(), telemetry::Level::info,
+              log_.append(telemetry::Log{unix_now(), telemetry::Level::info,
                                          fmt::format("step {}: sample ({}): {}{}", step + 1, how,
                                                      recipe_.validation.prompt, sample.text)});
           !logged)
@@ -336,7 +335,7 @@ class Trainer {
       if (!where.empty()) where = fmt::format("it began on rank {} in {}", context_.rank, where);
       if (!where.empty() || context_.rank == 0)
         if (const auto logged = log_.append(telemetry::Log{
-                now(), telemetry::Level::warning,
+                unix_now(), telemetry::Level::warning,
                 fmt::format("step {}: loss or gradient is not finite, nothing was updated; {}",
                             step + 1, where.empty() ? nowhere : where)});
             !logged)
@@ -350,7 +349,7 @@ class Trainer {
   // first of these steps: they are kept as at a stop.
   Result<> too_many_skipped(int64_t step, const std::string& where_here) {
     std::string where = "where it began is not known";
-    for (const std::string& of_rank : gather_texts(where_here, context_.launch.world_size))
+    for (const std::string& of_rank : runtime::gather_texts(where_here, context_.launch.world_size))
       if (!of_rank.empty()) {
         where = of_rank;
         break;
@@ -382,7 +381,7 @@ class Trainer {
     if (!saver_) {
       if (!asked || context_.rank != 0) return {};
       return log_.append(
-          telemetry::Log{now(), telemetry::Level::warning,
+          telemetry::Log{unix_now(), telemetry::Level::warning,
                          "a checkpoint was asked for, but checkpoint.enabled is false"});
     }
     if (const auto advanced = saver_->advance(any_busy); !advanced) return advanced;
@@ -393,7 +392,7 @@ class Trainer {
 
   telemetry::End end_record(const Outcome& outcome) const {
     telemetry::End end{
-        .time = now(),
+        .time = unix_now(),
         .state = !outcome.unsaved.empty() ? "failed"
                  : outcome.stopped        ? "stopped"
                                           : "done",
@@ -418,7 +417,7 @@ class Trainer {
 
   const recipe::Recipe& recipe_;
   const recipe::Layout& layout_;
-  const launch::RankContext& context_;
+  const runs::RankContext& context_;
   Runner& runner_;
   const data::DataLoader& loader_;
   const Beginning& beginning_;
@@ -429,8 +428,8 @@ class Trainer {
   std::deque<UnderWay> under_way_;  // the oldest first
   Clock::time_point finished_;      // when the newest numbers were read
   cost::CpuTimes measured_from_;    // the end of the warm-up
-  Asked asked_;                     // of any rank, by the steps since nothing was under way
-  std::vector<std::pair<int64_t, Feed>> not_finite_;  // of these
+  runtime::Asked asked_;            // of any rank, by the steps since nothing was under way
+  std::vector<std::pair<int64_t, step::Feed>> not_finite_;  // of these
   Patience patience_;
   double told_tokens_ = 0;
   int64_t skipped_ = 0;  // steps in a row that were not finite
@@ -442,7 +441,7 @@ class Trainer {
 }  // namespace
 
 Result<Outcome> train(const recipe::Recipe& recipe, const recipe::Layout& layout,
-                      const launch::RankContext& context, Runner& runner,
+                      const runs::RankContext& context, Runner& runner,
                       const data::DataLoader& loader, const Beginning& beginning, Saver* saver,
                       Validator* validator, telemetry::LogWriter& log, c10::Device device) {
   return Trainer(recipe, layout, context, runner, loader, beginning, saver, validator, log, device)

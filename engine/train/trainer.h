@@ -3,8 +3,8 @@
 
 #include "base/result.h"
 #include "engine/data/text_loader.h"
-#include "engine/launch/launch.h"
 #include "engine/recipe/recipe.h"
+#include "engine/runs/launch.h"
 #include "engine/telemetry/log_writer.h"
 #include "engine/train/resume.h"
 #include "engine/train/runner.h"
@@ -30,7 +30,7 @@ struct Outcome {
 /// nullptr where it does not validate. The process groups exist and the runner's states are loaded.
 /// An error ends the run as failed.
 Result<Outcome> train(const recipe::Recipe& recipe, const recipe::Layout& layout,
-                      const launch::RankContext& context, Runner& runner,
+                      const runs::RankContext& context, Runner& runner,
                       const data::DataLoader& loader, const Beginning& beginning, Saver* saver,
                       Validator* validator, telemetry::LogWriter& log, c10::Device device);
 

@@ -44,11 +44,11 @@ Result<double> Validator::loss(Runner& runner) const {
   for (int64_t first = 0; first < end; first += at_once) {
     const int64_t own = first + mesh.index(rank_, recipe::kSamples) * mine;
     const int64_t count = text.labels_once(first, std::min(end, first + at_once));
-    runtime::NamedTensors step = step_tensors(recipe_, layout_, 0, rank_);
+    runtime::NamedTensors step = step::step_tensors(recipe_, layout_, 0, rank_);
     step["token_count"] = at::scalar_tensor(static_cast<double>(count), at::kFloat);
     auto read = text.once(own, mine, end);
     if (!read) return fail(read);
-    const auto batch = batch_tensors(recipe_, layout_, std::move(*read), rank_);
+    const auto batch = step::batch_tensors(recipe_, layout_, std::move(*read), rank_);
     sum += runner.validate(batch, step).at("loss").item<double>() * static_cast<double>(count);
     tokens += count;
   }
@@ -63,8 +63,9 @@ at::Tensor Validator::logits_at(Runner& runner, const std::vector<int32_t>& toke
   data::Batch batch{std::vector<int64_t>(count, 0), std::vector<int64_t>(count, 0),
                     std::vector<int64_t>(count, 0)};
   std::copy(tokens.begin(), tokens.end(), batch.tokens.begin());
-  const auto outputs = runner.validate(batch_tensors(recipe_, layout_, std::move(batch), rank_),
-                                       step_tensors(recipe_, layout_, 0, rank_));
+  const auto outputs =
+      runner.validate(step::batch_tensors(recipe_, layout_, std::move(batch), rank_),
+                      step::step_tensors(recipe_, layout_, 0, rank_));
   at::NoGradGuard no_grad;
   const int64_t vocabulary = recipe_.model.vocab_size, tp = mesh.size(recipe::kTp);
   const int64_t width = recipe::local_shape({vocabulary}, recipe::Cut::rows, tp).front();

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/inputs/held_out.h"
 #include "engine/recipe/layout.h"
 #include "engine/recipe/recipe.h"
-#include "engine/step/held_out.h"
 #include "engine/train/runner.h"
 
 namespace heddle::train {
@@ -14,7 +14,7 @@ namespace heddle::train {
 /// Every rank has one and calls it at the same steps, under any layout, which outlives it.
 class Validator {
  public:
-  Validator(const recipe::Recipe& recipe, const recipe::Layout& layout, HeldOut held_out,
+  Validator(const recipe::Recipe& recipe, const recipe::Layout& layout, inputs::HeldOut held_out,
             int64_t rank, c10::Device device);
 
   /// The mean loss over the tokens of as many of the text's samples as the recipe says; over all
@@ -36,7 +36,7 @@ class Validator {
   recipe::Recipe recipe_;  // of what the ranks do at once
   const recipe::Layout& layout_;
   int64_t sequences_;  // of the text at most; 0: all
-  HeldOut held_out_;
+  inputs::HeldOut held_out_;
   int64_t rank_;
   c10::Device device_;
 };

@@ -20,7 +20,6 @@
 #include <fstream>
 
 #include "base/clock.h"
-#include "engine/checkpoint/file_calls.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/recipe/presets.h"
 #include "engine/step/staging.h"
@@ -108,7 +107,7 @@ int speeds(const std::string& folder, int times) {
   const recipe::Recipe recipe = recipe_of(model, 1);
   const auto states =
       states_of(recipe, 0, true, [](const std::vector<int64_t>& sizes) { return at::rand(sizes); });
-  train::Staging staging(recipe, 0, states, c10::kCPU);
+  step::Staging staging(recipe, 0, states, c10::kCPU);
   checkpoint::Manifest manifest;
   manifest.recipe = recipe;
   std::vector<double> copies, writes, reads, plain_writes, plain_reads;
@@ -128,7 +127,7 @@ int speeds(const std::string& folder, int times) {
     forget_pages(path);
     begin = Clock::now();
     const auto source = must(checkpoint::Checkpoint::open(path));
-    must(train::load_checkpoint(source, recipe, 0, states));
+    must(step::load_checkpoint(source, recipe, 0, states));
     reads.push_back(seconds_since(begin));
     forget_pages(path);
     plain_reads.push_back(dd(fmt::format("if={} of=/dev/null", file)));
@@ -168,7 +167,7 @@ int memory(const std::string& folder, const std::string& shape, int64_t ranks) {
   const std::string partial = must(checkpoint::begin_checkpoint(path));
   const auto tell = [&](const char* what, int64_t rank, int64_t before, int64_t shard,
                         double seconds) {
-    const int64_t above = train::peak_resident_bytes() - before;
+    const int64_t above = peak_resident_bytes() - before;
     fmt::print(
         "{} rank {}: {:.2f} GB in {:.0f} s, peak above the model {:.2f} GB = {:.2f} shards\n", what,
         rank, static_cast<double>(shard) / 1e9, seconds, static_cast<double>(above) / 1e9,
@@ -177,13 +176,13 @@ int memory(const std::string& folder, const std::string& shape, int64_t ranks) {
   for (int64_t rank = 0; rank < ranks; ++rank)
     in_process([&] {
       const auto states = states_of(recipe, rank, false, untouched);
-      const int64_t before = train::peak_resident_bytes();
+      const int64_t before = peak_resident_bytes();
       const auto begin = Clock::now();
-      train::Staging staging(recipe, rank, states, c10::kCPU);
+      step::Staging staging(recipe, rank, states, c10::kCPU);
       staging.take();
       const auto contents = must(staging.write(partial));
-      must(checkpoint::write_file(fmt::format("{}/{}.json", partial, rank),
-                                  checkpoint::to_text(contents)));
+      must(write_atomically(fmt::format("{}/{}.json", partial, rank), checkpoint::to_text(contents),
+                            kReadable));
       tell("save", rank, before, staging.bytes(), seconds_since(begin));
     });
   checkpoint::Manifest manifest;
@@ -203,10 +202,10 @@ int memory(const std::string& folder, const std::string& shape, int64_t ranks) {
         const_cast<at::Tensor&>(state).fill_(1);
         shard += static_cast<int64_t>(state.nbytes());
       }
-      const int64_t before = train::peak_resident_bytes();
+      const int64_t before = peak_resident_bytes();
       const auto begin = Clock::now();
       const auto source = must(checkpoint::Checkpoint::open(path));
-      must(train::load_checkpoint(source, recipe, rank, states));
+      must(step::load_checkpoint(source, recipe, rank, states));
       tell("load", rank, before, shard, seconds_since(begin));
     });
   fs::remove_all(path);

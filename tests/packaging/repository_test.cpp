@@ -28,6 +28,43 @@ bool names(const QString& readme, const QString& file) {
   return readme.contains(QRegularExpression("(?<![A-Za-z0-9_])" + stem + "(?![A-Za-z0-9_])"));
 }
 
+// The folders whose headers a top-level folder includes; tests include any.
+const QMap<QString, QStringList> includable{
+    {"base", {"base"}},
+    {"engine", {"base", "engine"}},
+    {"remote", {"base", "engine", "remote"}},
+    {"storage", {"base", "engine", "storage"}},
+    {"workbench", {"base", "engine", "remote", "storage", "workbench"}},
+    {"gui", {"base", "engine", "remote", "storage", "workbench", "gui"}}};
+// Rooms of the engine without LibTorch, which the window never loads.
+const QStringList without_torch{"recipe",    "holdings", "telemetry", "hardware",
+                                "published", "probe",    "plan",      "checkpoint",
+                                "data",      "runs",     "inputs",    "launch"};
+
+// The rooms of the engine in the order of its README.md.
+QStringList rooms_in_order() {
+  const QRegularExpression row("^\\| `(\\w+)` \\|", QRegularExpression::MultilineOption);
+  QStringList rooms;
+  for (auto found = row.globalMatch(repository::text_of("engine/README.md")); found.hasNext();)
+    rooms << found.next().captured(1);
+  return rooms;
+}
+
+// Why `path` may not include `header`; empty: it may.
+QString refusal(const QString& path, const QString& header, const QStringList& rooms) {
+  const QString from = path.section('/', 0, 0), to = header.section('/', 0, 0);
+  if (!includable.contains(from) || !includable.contains(to)) return {};
+  if (!includable[from].contains(to)) return from + " may not include " + to;
+  if (to != "engine" || header.count('/') < 2) return {};
+  const QString room = header.section('/', 1, 1);
+  if (!rooms.contains(room)) return "engine/README.md does not list " + room;
+  if (from != "engine")
+    return without_torch.contains(room) ? "" : room + " needs LibTorch, which " + from + " has not";
+  if (path.count('/') < 2) return {};  // main.cpp
+  const QString own = path.section('/', 1, 1);
+  return rooms.indexOf(room) <= rooms.indexOf(own) ? "" : room + " is below " + own;
+}
+
 // A list long enough to act on, short enough to read.
 QByteArray listed(const QStringList& faults) { return "\n  " + faults.join("\n  ").toUtf8(); }
 
@@ -61,6 +98,23 @@ class RepositoryTest : public QObject {
       const QString readme = repository::text_of(path);
       for (const QString& file : folder.value())
         if (!names(readme, file)) faults << path + " does not name " + file;
+    }
+    QVERIFY2(faults.isEmpty(), listed(faults));
+  }
+
+  void no_folder_includes_one_that_comes_later() {
+    const QStringList rooms = rooms_in_order();
+    QVERIFY(rooms.size() > 20);
+    const QRegularExpression include("^#include \"([^\"]+/[^\"]+)\"",
+                                     QRegularExpression::MultilineOption);
+    QStringList faults;
+    for (const QString& path : files_) {
+      if (!repository::is_cpp(path)) continue;
+      for (auto found = include.globalMatch(repository::text_of(path)); found.hasNext();) {
+        const QString header = found.next().captured(1);
+        if (const QString why = refusal(path, header, rooms); !why.isEmpty())
+          faults << path + " includes " + header + ": " + why;
+      }
     }
     QVERIFY2(faults.isEmpty(), listed(faults));
   }

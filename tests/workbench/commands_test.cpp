@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/process.h"
-#include "engine/launch/run_files.h"
+#include "engine/runs/run_files.h"
 #include "engine/telemetry/log_writer.h"
 #include "tests/support/test_class.h"
 #include "tests/workbench/run_fixture.h"
@@ -62,7 +62,7 @@ class CommandsTest : public QObject {
         "done",
         "",
         {{"last_loss", losses.back()}, {"peak_bytes", 247'305'792}, {"step_seconds", 0.089}}}));
-    must(launch::write_end(folder, {.state = "done", .finished = time + 100}));
+    must(runs::write_end(folder, {.state = "done", .finished = time + 100}));
   }
   int made_ = 0;
 

@@ -5,7 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "engine/launch/run_files.h"
+#include "base/process_id.h"
+#include "engine/runs/run_files.h"
 #include "remote/connect.h"
 #include "tests/support/sshd.h"
 #include "tests/support/test_class.h"
@@ -77,14 +78,13 @@ class EngineRunsTest : public QObject {
   void a_killed_rank_fails_the_run() {
     const auto run = launched(request(100000));
     QVERIFY(reaches_step(run.id, 1));
-    const auto status = must(heddle::launch::read_status(fixture_->detail(run.id).run_dir));
+    const auto status = must(heddle::runs::read_status(fixture_->detail(run.id).run_dir));
     ::kill(status.state->ranks[1].process.pid, SIGKILL);
     QVERIFY(ends(run.id));
     const storage::RunSummary failed = fixture_->detail(run.id).summary;
     QCOMPARE(failed.state, RunState::failed);
     QVERIFY2(failed.cause.starts_with("rank 1 was killed by SIGKILL"), failed.cause.c_str());
-    QCOMPARE(heddle::launch::identify(status.state->ranks[0].process.pid),
-             heddle::launch::ProcessId{});
+    QCOMPARE(identify(status.state->ranks[0].process.pid), ProcessId{});
     fixture_->verify_complete(run.id, 2);
   }
 

@@ -3,7 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/launch/run_files.h"
+#include "base/process_id.h"
+#include "engine/runs/run_files.h"
 #include "tests/support/test_class.h"
 #include "tests/workbench/run_fixture.h"
 #include "workbench/workbench.h"
@@ -45,10 +46,9 @@ class ForgedEndsTest : public QObject {
   void orphan(storage::RunId run) {
     QVERIFY(fixture_->reaches_step(run, 2));
     workbench_.reset();
-    const auto status = must(heddle::launch::read_status(fixture_->detail(run).run_dir));
+    const auto status = must(heddle::runs::read_status(fixture_->detail(run).run_dir));
     ::kill(status.state->supervisor.pid, SIGKILL);
-    QTRY_COMPARE(heddle::launch::identify(status.state->supervisor.pid),
-                 heddle::launch::ProcessId{});
+    QTRY_COMPARE(identify(status.state->supervisor.pid), ProcessId{});
   }
 
   bool warns(storage::RunId run) const {
@@ -138,10 +138,10 @@ class ForgedEndsTest : public QObject {
     QVERIFY(fixture_->reaches_step(run, 2));
     workbench_.reset();
     const std::string run_dir = fixture_->detail(run).run_dir;
-    const auto status = must(heddle::launch::read_status(run_dir));
+    const auto status = must(heddle::runs::read_status(run_dir));
     ::kill(status.state->ranks[1].process.pid, SIGKILL);
-    QTRY_COMPARE_WITH_TIMEOUT(must(heddle::launch::read_status(run_dir)).condition,
-                              heddle::launch::Condition::ended, 30000);
+    QTRY_COMPARE_WITH_TIMEOUT(must(heddle::runs::read_status(run_dir)).condition,
+                              heddle::runs::Condition::ended, 30000);
     json end = json::parse(read_file(end_file(run)));
     QCOMPARE(end["state"].get<std::string>(), std::string("failed"));
     end.update(kDone);

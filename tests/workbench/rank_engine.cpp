@@ -10,18 +10,17 @@
 #include <cstdlib>
 #include <thread>
 
+#include "base/clock.h"
+#include "base/durable_file.h"
 #include "base/host_name.h"
-#include "engine/checkpoint/file_calls.h"
 #include "engine/checkpoint/reader.h"
 #include "engine/checkpoint/step_folders.h"
-#include "engine/launch/checkpoint_folder.h"
-#include "engine/launch/last_word.h"
-#include "engine/launch/launch.h"
-#include "engine/launch/process.h"
-#include "engine/launch/rank_arguments.h"
-#include "engine/launch/run_files.h"
 #include "engine/launch/supervise.h"
 #include "engine/recipe/parse.h"
+#include "engine/runs/checkpoint_folder.h"
+#include "engine/runs/last_word.h"
+#include "engine/runs/launch.h"
+#include "engine/runs/rank_arguments.h"
 #include "engine/telemetry/log_writer.h"
 
 namespace {
@@ -38,12 +37,12 @@ int complain(const std::string& message, int exit_code) {
 telemetry::Step step_record(int64_t step, int32_t rank) {
   const auto number = static_cast<double>(step);
   return {step,
-          launch::now(),
+          unix_now(),
           {{"loss", 8 / number + 0.001 * rank}, {"tokens_per_second", 1000 + number}}};
 }
 
 /// Where a run goes on: after the newest checkpoint of its own, else of the run it goes on from.
-Result<int64_t> begin(const std::string& folder, const launch::Launch& launch,
+Result<int64_t> begin(const std::string& folder, const runs::Launch& launch,
                       const recipe::Recipe& recipe) {
   std::vector<std::string> paths;
   for (const std::string& name : checkpoint::checkpoints_in(folder))
@@ -61,7 +60,8 @@ Result<> save(const std::string& folder, int64_t step, const recipe::Recipe& rec
   const auto partial = checkpoint::begin_checkpoint(path);
   if (!partial) return fail(partial);
   const std::string number = std::to_string(step);
-  if (auto written = checkpoint::write_file(*partial + "/rank-0.safetensors", number); !written)
+  if (auto written = write_atomically(*partial + "/rank-0.safetensors", number, kReadable);
+      !written)
     return written;
   checkpoint::Manifest manifest{
       .engine = "rank_engine", .step = step, .recipe = recipe, .contents = {}};
@@ -73,14 +73,14 @@ Result<> save(const std::string& folder, int64_t step, const recipe::Recipe& rec
 
 int run_rank(const std::vector<std::string>& words) {
   signal(SIGTERM, [](int) { stop_asked = 1; });
-  const auto context = launch::parse_rank_arguments(words);
+  const auto context = runs::parse_rank_arguments(words);
   if (!context) return complain(context.error().message, 2);
   const recipe::Parsed parsed = recipe::parse_file(context->run_dir + "/recipe.toml");
   for (const recipe::Fault& fault : parsed.faults) complain(fault.str(), 2);
   if (!parsed.ok()) return 2;
   const recipe::Recipe& recipe = parsed.recipe;
   const std::chrono::milliseconds pause(recipe.training.seed);
-  const std::string folder = launch::checkpoint_folder(recipe.checkpoint, context->run_dir);
+  const std::string folder = runs::checkpoint_folder(recipe.checkpoint, context->run_dir);
   const auto begun = begin(folder, context->launch, recipe);
   if (!begun) return complain(begun.error().message, 2);
 
@@ -92,7 +92,7 @@ int run_rank(const std::vector<std::string>& words) {
       exit(complain(appended.error().message, 1));
     }
   };
-  append(telemetry::Start{launch::now(),
+  append(telemetry::Start{unix_now(),
                           context->rank,
                           context->launch.world_size,
                           context->launch.mode,
@@ -107,18 +107,17 @@ int run_rank(const std::vector<std::string>& words) {
   };
   while (!stop_asked && step < recipe.training.steps) {
     append(step_record(++step, context->rank));
-    launch::give_word(context->word_fd, {launch::Word::State::working, step});
+    runs::give_word(context->word_fd, {runs::Word::State::working, step});
     std::this_thread::sleep_for(pause);
     save_if(recipe.checkpoint.every > 0 && step % recipe.checkpoint.every == 0);
   }
   save_if(true);
-  append(telemetry::End{launch::now(), stop_asked ? "stopped" : "done", "", {{"peak_bytes", 1e6}}});
+  append(telemetry::End{unix_now(), stop_asked ? "stopped" : "done", "", {{"peak_bytes", 1e6}}});
   if (context->rank == 0)
-    if (const auto left = launch::write_atomically(context->run_dir + "/results.json", "{}\n");
-        !left)
+    if (const auto left = write_atomically(context->run_dir + "/results.json", "{}\n"); !left)
       return complain(left.error().message, 1);
-  using State = launch::Word::State;
-  launch::give_word(context->word_fd, {stop_asked ? State::stopped : State::done, step});
+  using State = runs::Word::State;
+  runs::give_word(context->word_fd, {stop_asked ? State::stopped : State::done, step});
   return stop_asked ? 130 : 0;
 }
 

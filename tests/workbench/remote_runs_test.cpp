@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "engine/launch/process.h"
+#include "base/clock.h"
 #include "remote/connect.h"
 #include "storage/clock.h"
 #include "tests/support/sshd.h"
@@ -258,10 +258,10 @@ class RemoteRunsTest : public QObject {
     node->let_in(sshd_->user_home() + "/.ssh/id_ed25519.pub");
     LaunchRequest there = fixture_->request(40, 50);
     there.target = node->trusted_target();
-    const double before = launch::now();
+    const double before = unix_now();
     const auto run = launched(there);
     QVERIFY(fixture_->ends(run.id));
-    const double after = launch::now();
+    const double after = unix_now();
     const storage::RunDetail detail = fixture_->detail(run.id);
     QVERIFY2(detail.summary.state == RunState::done, detail.summary.cause.c_str());
     const double kept = std::get<double>(detail.environment.at(storage::kClockAhead));
@@ -302,7 +302,7 @@ class RemoteRunsTest : public QObject {
     const auto run = launched(request(100000, 20));
     QVERIFY(fixture_->reaches_step(run.id, 1));
     sshd_->stop();
-    const double stopped = launch::now();
+    const double stopped = unix_now();
     QVERIFY(QTest::qWaitFor(
         [&] {
           storage::Reader reader = must(storage::Reader::open(fixture_->store));

@@ -8,7 +8,8 @@
 #include <random>
 #include <thread>
 
-#include "engine/launch/run_files.h"
+#include "base/process_id.h"
+#include "engine/runs/run_files.h"
 #include "tests/support/test_class.h"
 #include "tests/workbench/run_fixture.h"
 #include "workbench/control.h"
@@ -38,8 +39,8 @@ class RunsTest : public QObject {
 
   storage::RunDetail detail(storage::RunId run) const { return fixture_->detail(run); }
 
-  heddle::launch::Status status(storage::RunId run) const {
-    return must(heddle::launch::read_status(detail(run).run_dir));
+  heddle::runs::Status status(storage::RunId run) const {
+    return must(heddle::runs::read_status(detail(run).run_dir));
   }
 
  private Q_SLOTS:
@@ -126,13 +127,12 @@ class RunsTest : public QObject {
     open();
     const auto run = launched(fixture_->request(100000, 20));
     QVERIFY(fixture_->reaches_step(run.id, 2));
-    const heddle::launch::Status running = status(run.id);
+    const heddle::runs::Status running = status(run.id);
     ::kill(running.state->ranks[1].process.pid, SIGKILL);
     QVERIFY(fixture_->ends(run.id));
     QCOMPARE(detail(run.id).summary.state, RunState::failed);
     QVERIFY(detail(run.id).summary.cause.starts_with("rank 1 was killed by SIGKILL after step "));
-    QCOMPARE(heddle::launch::identify(running.state->ranks[0].process.pid),
-             heddle::launch::ProcessId{});
+    QCOMPARE(identify(running.state->ranks[0].process.pid), ProcessId{});
     fixture_->verify_complete(run.id, 2);
   }
 
@@ -200,7 +200,7 @@ class RunsTest : public QObject {
     open();
     const auto run = launched(fixture_->request(100000, 20));
     QVERIFY(fixture_->reaches_step(run.id, 2));
-    const heddle::launch::Status running = status(run.id);
+    const heddle::runs::Status running = status(run.id);
     std::filesystem::remove_all(detail(run.id).run_dir);
     QVERIFY(fixture_->ends(run.id));
     // A last checkpoint may have made the folder again, and then its end is there too.
@@ -209,8 +209,7 @@ class RunsTest : public QObject {
     QVERIFY2(
         detail(run.id).summary.cause.find("somebody has moved or removed it") != std::string::npos,
         detail(run.id).summary.cause.c_str());
-    QTRY_COMPARE_WITH_TIMEOUT(heddle::launch::identify(running.state->ranks[0].process.pid),
-                              heddle::launch::ProcessId{}, 20000);
+    QTRY_COMPARE_WITH_TIMEOUT(identify(running.state->ranks[0].process.pid), ProcessId{}, 20000);
   }
 
   void a_bad_recipe_makes_no_run() {

@@ -7,8 +7,8 @@ namespace heddle::workbench {
 
 namespace {
 
-Result<launch::Status> run_supervise(remote::Node& node, const Share& share,
-                                     const std::string& option, const std::string& input) {
+Result<runs::Status> run_supervise(remote::Node& node, const Share& share,
+                                   const std::string& option, const std::string& input) {
   remote::Command command{.argv = {share.engine(), "supervise", "--run-dir", share.run_dir()},
                           .input = input,
                           .deadline = std::chrono::seconds(60)};
@@ -21,23 +21,23 @@ Result<launch::Status> run_supervise(remote::Node& node, const Share& share,
     return fail("{}: the supervisor of {} cannot be asked: {}", node.name(), share.run_dir(),
                 words.empty() ? fmt::format("exit code {}", completed->exit_code) : words);
   }
-  const auto json = read_json(completed->out, launch::kRunFile);
+  const auto json = read_json(completed->out, runs::kRunFile);
   if (!json || !json->is_object()) {
     return fail("{}: the supervisor of {} answered \"{}\"", node.name(), share.run_dir(),
                 excerpt(completed->out));
   }
-  return launch::status_from_json(*json);
+  return runs::status_from_json(*json);
 }
 
 }  // namespace
 
-Result<launch::Status> start_supervisor(remote::Node& node, const Share& share,
-                                        const Secret& secret) {
+Result<runs::Status> start_supervisor(remote::Node& node, const Share& share,
+                                      const Secret& secret) {
   return run_supervise(node, share, "--secret-stdin", secret.hex() + "\n");
 }
 
-Result<launch::Status> ask_supervisor(remote::Node& node, const Share& share,
-                                      const std::string& option) {
+Result<runs::Status> ask_supervisor(remote::Node& node, const Share& share,
+                                    const std::string& option) {
   return run_supervise(node, share, option, "");
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "base/secret.h"
-#include "engine/launch/run_files.h"
+#include "engine/runs/run_files.h"
 #include "remote/node.h"
 #include "workbench/place.h"
 
@@ -14,11 +14,10 @@ namespace heddle::workbench {
 
 /// Starts it. `secret`: the run's; what ends it is signed with it, and ranks of several hosts prove
 /// themselves with it. Gives the run's status afterwards; the error is the engine's own words.
-Result<launch::Status> start_supervisor(remote::Node& node, const Share& share,
-                                        const Secret& secret);
+Result<runs::Status> start_supervisor(remote::Node& node, const Share& share, const Secret& secret);
 
 /// `option`: "--status", "--stop", "--kill" … The rest is as when it is started.
-Result<launch::Status> ask_supervisor(remote::Node& node, const Share& share,
-                                      const std::string& option);
+Result<runs::Status> ask_supervisor(remote::Node& node, const Share& share,
+                                    const std::string& option);
 
 }  // namespace heddle::workbench

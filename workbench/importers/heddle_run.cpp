@@ -6,9 +6,9 @@
 #include <tuple>
 
 #include "base/read_file.h"
-#include "engine/launch/launch.h"
-#include "engine/launch/run_files.h"
 #include "engine/launch/run_logs.h"
+#include "engine/runs/launch.h"
+#include "engine/runs/run_files.h"
 
 namespace heddle::workbench {
 namespace {
@@ -62,7 +62,7 @@ ForeignLog foreign_log(const std::string& run_dir, const launch::LogName& log) {
 }
 
 /// The name that the run was launched with; `train` gives none, then the folder's name.
-std::string name_of(const Result<launch::Launch>& launched, const std::string& run_dir) {
+std::string name_of(const Result<runs::Launch>& launched, const std::string& run_dir) {
   if (launched && launched->run != "train") return launched->run;
   return fs::path(run_dir).filename();
 }
@@ -79,7 +79,7 @@ Result<> check_files(const std::string& run_dir) {
   return {};
 }
 
-Result<> read_ending(const launch::Status& status, ForeignRun& run) {
+Result<> read_ending(const runs::Status& status, ForeignRun& run) {
   if (!status.end) {
     run.cause = "imported without an end.json";
     return {};
@@ -111,20 +111,20 @@ Result<ForeignRun> read_run_dir(const std::string& path) {
   const Result<std::vector<launch::LogName>> logs = logs_in(path);
   if (!logs) return fail(logs);
   if (const Result<> plain = check_files(path); !plain) return fail(plain);
-  const Result<launch::Status> status = launch::read_status(path);
+  const Result<runs::Status> status = runs::read_status(path);
   if (!status) return fail(status);
-  if (status->condition == launch::Condition::running)
+  if (status->condition == runs::Condition::running)
     return fail("{}: the run is still going on", path);
   auto recipe = read_file_if_there(path + "/recipe.toml", kLargestRecipe, PlainFile::Links::refuse);
   if (!recipe) return fail(recipe);
   if (!*recipe) return fail("{}/recipe.toml: there is none", path);
 
   ForeignRun run;
-  const Result<launch::Launch> launched = launch::read_launch(path);
+  const Result<runs::Launch> launched = runs::read_launch(path);
   run.name = name_of(launched, path);
   run.recipe = std::move(**recipe);
   if (launched) {
-    const launch::Ancestry& from = launched->ancestry;
+    const runs::Ancestry& from = launched->ancestry;
     if (const auto kind = storage::lineage_kind(from.kind))
       run.lineage = storage::Lineage{*kind, 0, from.parent, from.step};
   }

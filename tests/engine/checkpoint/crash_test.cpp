@@ -8,7 +8,7 @@
 #include <QtTest>
 #include <cerrno>
 
-#include "engine/checkpoint/file_calls.h"
+#include "base/durable_file.h"
 #include "tests/engine/checkpoint/small_checkpoint.h"
 #include "tests/support/test_class.h"
 
@@ -84,7 +84,7 @@ class CrashTest : public QObject {
   }
   void each_call_may_fail() {
     QFETCH(int, kind);
-    const checkpoint::FileCalls usual = checkpoint::file_calls;
+    const FileCalls usual = file_calls;
     const auto recipe = small::recipe_of({.dp_shard = 2});
     int failures = 0;
     for (int call = 0;; ++call) {
@@ -92,11 +92,11 @@ class CrashTest : public QObject {
       const std::string folder = made.path().toStdString();
       QVERIFY(small::save(folder, 10, recipe, 1).has_value());
       calls_until_failure = call;
-      if (kind == 0) checkpoint::file_calls.write = failing_write;
-      if (kind == 1) checkpoint::file_calls.fsync = failing_fsync;
-      if (kind == 2) checkpoint::file_calls.rename = failing_rename;
+      if (kind == 0) file_calls.write = failing_write;
+      if (kind == 1) file_calls.fsync = failing_fsync;
+      if (kind == 2) file_calls.rename = failing_rename;
       const auto saved = small::save(folder, 20, recipe, 1);
-      checkpoint::file_calls = usual;
+      file_calls = usual;
       if (calls_until_failure >= 0) {  // there were fewer calls
         QVERIFY(saved.has_value());
         break;

@@ -73,7 +73,7 @@ recipe::Recipe resolved(const QString& keys, int64_t ranks) {
 // The captured step of 8B on eight ranks.
 const graph::Graph& step_of_8b() {
   static const graph::Graph graph = [] {
-    auto captured = train::capture_step(resolved("", 8));
+    auto captured = step::capture_step(resolved("", 8));
     if (!captured) qFatal("%s", captured.error().message.c_str());
     return std::move(captured->graph);
   }();

@@ -90,7 +90,7 @@ class LayerWorkTest : public QObject {
         {"model.vocab_size=128256", "recompute.mode=\"" + recompute.toStdString() + "\""}));
     QVERIFY(parsed.ok());
     const auto planned =
-        train::capture_and_plan(parsed.recipe, 0, train::rates_here(parsed.recipe));
+        predict::capture_and_plan(parsed.recipe, 0, predict::rates_here(parsed.recipe));
     QVERIFY2(planned, planned ? "" : planned.error().message.c_str());
     const auto work = cost::layer_work(planned->plan.graph);
     QVERIFY(work);

@@ -62,7 +62,7 @@ cost::ProgramTime program_seconds(const cost::ProgramShape& of,
 
 Result<plan::Document> planned(const QString& keys, int64_t ranks, const char* program,
                                const char* hardware = "h100-sxm") {
-  return train::predict(resolved_8b(keys, ranks), {.hardware = hardware, .executor = program});
+  return predict::predict(resolved_8b(keys, ranks), {.hardware = hardware, .executor = program});
 }
 
 }  // namespace
@@ -172,10 +172,10 @@ class ProgramsTest : public QObject {
     QCOMPARE(planned("", 8, "nanotrom").error().message.find("--executor: no program \"nanotrom\""),
              size_t{0});
     const auto machine =
-        train::machine_of(resolved_8b("", 8), "h100-sxm", "nanotron", {{"network.reech", 0.5}});
+        predict::machine_of(resolved_8b("", 8), "h100-sxm", "nanotron", {{"network.reech", 0.5}});
     QVERIFY(!machine);
     QVERIFY(machine.error().message.find("network.reech") != std::string::npos);
-    QVERIFY(!train::machine_of(resolved_8b("", 8), "h100-sxm", "nanotron", {{"network.reach", 7}}));
+    QVERIFY(!predict::machine_of(resolved_8b("", 8), "h100-sxm", "nanotron", {{"network.reach", 7}}));
   }
 };
 

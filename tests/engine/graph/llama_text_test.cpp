@@ -52,7 +52,7 @@ class LlamaTextTest : public QObject {
   }
   void text_read_back_is_the_step() {
     const recipe::Recipe recipe = small_recipe();
-    const auto captured = train::capture_step(recipe);
+    const auto captured = step::capture_step(recipe);
     QVERIFY2(captured.has_value(), captured ? "" : captured.error().message.c_str());
     const graph::Graph& step = captured->graph;
     const auto read = graph::parse_text(graph::to_text(step), "step.graph");
@@ -77,12 +77,12 @@ class LlamaTextTest : public QObject {
   void every_pass_gives_a_text_that_can_be_read_back() {
     recipe::Recipe recipe = small_recipe();
     recipe.recompute.mode = recipe::RecomputeMode::full;
-    const auto captured = train::capture_step(recipe);
+    const auto captured = step::capture_step(recipe);
     QVERIFY2(captured.has_value(), captured ? "" : captured.error().message.c_str());
     for (const std::string& pass : passes::pass_names()) {
       const passes::Plan plan = passes::plan(
-          captured->graph, train::plan_options(recipe, recipe::Layout(recipe), 0, captured->graph),
-          pass);
+          captured->graph,
+          predict::plan_options(recipe, recipe::Layout(recipe), 0, captured->graph), pass);
       const auto read = graph::parse_text(passes::to_text(plan), pass);
       QVERIFY2(read.has_value(), read ? "" : read.error().message.c_str());
       const graph::Graph& step = plan.graph;

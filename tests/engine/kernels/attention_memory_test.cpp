@@ -282,10 +282,10 @@ class AttentionMemoryTest : public QObject {
         recipe::parse_file(HEDDLE_SOURCE_DIR "/resources/recipes/llama3-8b-8xh100.toml", sets));
     for (const recipe::Fault& fault : parsed.faults) qWarning("%s", fault.str().c_str());
     QVERIFY(parsed.ok());
-    auto captured = train::capture_step(parsed.recipe);
+    auto captured = step::capture_step(parsed.recipe);
     if (!captured) qFatal("%s", captured.error().message.c_str());
     auto options =
-        train::plan_options(parsed.recipe, recipe::Layout(parsed.recipe), 0, captured->graph);
+        predict::plan_options(parsed.recipe, recipe::Layout(parsed.recipe), 0, captured->graph);
     options.scratch_bytes = [&](const graph::Graph& graph, const graph::Node& node) {
       return node.op->scratch ? node.op->scratch(graph, node, {.gpu = gpu, .threads = 2})
                               : int64_t{0};

@@ -1,5 +1,6 @@
 // Whether ranks fit on a host: judged by numbers, and refused by the programs that would start
 // them.
+#include "engine/runs/run_files.h"
 #include "engine/launch/admission.h"
 
 #include <QTemporaryDir>
@@ -8,13 +9,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engine/launch/run_files.h"
 #include "tests/support/engine_process.h"
 #include "tests/support/files.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle;
 using namespace heddle::launch;
+using namespace heddle::runs;
 using heddle::test::read_text;
 using Verdict = probe::Status;
 

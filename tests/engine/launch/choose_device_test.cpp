@@ -1,4 +1,5 @@
 // Which device hardware.device = "auto" means.
+
 #include "engine/launch/choose_device.h"
 
 #include <QTemporaryDir>
@@ -7,6 +8,7 @@
 #include <fstream>
 
 #include "base/process.h"
+#include "engine/probe/gpus_here.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle::launch;

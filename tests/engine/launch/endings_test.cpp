@@ -10,12 +10,13 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/process_id.h"
+#include "base/clock.h"
+#include "engine/runs/run_files.h"
 #include "base/process.h"
 #include "base/signature.h"
 #include "engine/launch/end_proof.h"
-#include "engine/launch/launch.h"
-#include "engine/launch/process.h"
-#include "engine/launch/run_files.h"
+#include "engine/runs/launch.h"
 #include "engine/launch/run_ranks.h"
 #include "tests/engine/launch/shell_rank.h"
 #include "tests/support/files.h"
@@ -23,6 +24,7 @@
 
 using namespace heddle;
 using namespace heddle::launch;
+using namespace heddle::runs;
 using heddle::test::read_text;
 
 namespace {
@@ -240,7 +242,7 @@ class EndingsTest : public QObject {
     make_one_rank();
     const Secret secret = *Secret::from_hex(kSecret);
     const std::string engine = run_dir_ + "/no-engine";
-    const auto outcome = run_ranks(run_dir_, engine, now(), secret, {});
+    const auto outcome = run_ranks(run_dir_, engine, unix_now(), secret, {});
     QVERIFY(!outcome);
     QVERIFY2(outcome.error().message.find(engine) != std::string::npos,
              outcome.error().message.c_str());
@@ -255,7 +257,7 @@ class EndingsTest : public QObject {
     const std::string engine =
         shell_rank(folder_->path().toStdString() + "/engine.sh",
                    "mkdir -p \"$run_dir/end.json/full\"; echo the disk is gone >&2; exit 7");
-    const auto outcome = run_ranks(run_dir_, engine, now(), *Secret::from_hex(kSecret), {});
+    const auto outcome = run_ranks(run_dir_, engine, unix_now(), *Secret::from_hex(kSecret), {});
     QVERIFY(!outcome);
     const std::string& said = outcome.error().message;
     QVERIFY2(said.starts_with("rank 0 ended with exit code 7: the disk is gone; and its end cannot "

@@ -1,6 +1,9 @@
 // Ranks as real processes: /bin/sh programs stand where the engine would, and are started, stopped
 // and killed by the same code.
-#include "engine/launch/launch.h"
+#include "base/process_id.h"
+#include "engine/launch/spawn.h"
+#include "engine/runs/run_files.h"
+#include "engine/runs/launch.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -17,9 +20,7 @@
 #include <thread>
 
 #include "base/process.h"
-#include "engine/launch/rank_arguments.h"
-#include "engine/launch/run_files.h"
-#include "engine/launch/spawn.h"
+#include "engine/runs/rank_arguments.h"
 #include "engine/telemetry/log_reader.h"
 #include "tests/engine/launch/shell_rank.h"
 #include "tests/support/files.h"
@@ -27,6 +28,7 @@
 
 using namespace heddle;
 using namespace heddle::launch;
+using namespace heddle::runs;
 using heddle::test::read_text;
 
 namespace {

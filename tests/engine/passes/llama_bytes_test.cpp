@@ -172,9 +172,9 @@ class LlamaBytesTest : public QObject {
     for (int64_t stage = 0; stage < stages; ++stage) {
       if (stage > 1 && stage + 1 < stages) continue;  // like stage 1
       const int64_t rank = stage * (recipe.hardware.ranks / stages);
-      auto captured = train::capture_step(recipe);
+      auto captured = step::capture_step(recipe);
       if (!captured) qFatal("%s", captured.error().message.c_str());
-      auto options = train::plan_options(recipe, recipe::Layout(recipe), rank, captured->graph);
+      auto options = predict::plan_options(recipe, recipe::Layout(recipe), rank, captured->graph);
       const auto plan = passes::plan(std::move(captured->graph), options, "unroll");
       Bytes found = counted(plan.graph);
       found.erase("sent");

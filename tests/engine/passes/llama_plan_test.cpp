@@ -34,9 +34,10 @@ recipe::Recipe small(const QStringList& sets) {
 }
 
 passes::Plan planned(const recipe::Recipe& recipe, int64_t rank = 0) {
-  auto captured = train::capture_step(recipe);
+  auto captured = step::capture_step(recipe);
   if (!captured) qFatal("%s", captured.error().message.c_str());
-  auto plan = train::plan_step(recipe, rank, std::move(captured->graph), train::rates_here(recipe));
+  auto plan =
+      predict::plan_step(recipe, rank, std::move(captured->graph), predict::rates_here(recipe));
   if (!plan) qFatal("%s", plan.error().message.c_str());
   return std::move(*plan);
 }

@@ -149,11 +149,11 @@ class RankShareTest : public QObject {
     QCOMPARE(static_cast<int64_t>(holds.size()), pp);
     for (int64_t rank = 0; rank < pp; ++rank) {
       if (rank > 1 && rank + 1 < pp) continue;  // like 1
-      auto captured = train::capture_step(recipe);
+      auto captured = step::capture_step(recipe);
       if (!captured) qFatal("%s", captured.error().message.c_str());
       QCOMPARE(holds[rank], stored(captured->graph, recipe, rank));
-      const auto options =
-          train::plan_options(recipe, layout, rank * (recipe.hardware.ranks / pp), captured->graph);
+      const auto options = predict::plan_options(
+          recipe, layout, rank * (recipe.hardware.ranks / pp), captured->graph);
       std::map<std::string, int64_t> told;
       for (const recipe::Bucket& bucket : buckets) {
         const int64_t bytes = recipe::gathered_bytes(recipe, layout, bucket)[rank];
@@ -179,10 +179,10 @@ class RankShareTest : public QObject {
     const auto planned = [&](const char* float8) {
       const recipe::Recipe recipe =
           recipe_of("", sets + QStringList{QString("precision.float8=\"%1\"").arg(float8)});
-      auto captured = train::capture_step(recipe);
+      auto captured = step::capture_step(recipe);
       if (!captured) qFatal("%s", captured.error().message.c_str());
       auto plan =
-          train::plan_step(recipe, 0, std::move(captured->graph), train::rates_here(recipe));
+          predict::plan_step(recipe, 0, std::move(captured->graph), predict::rates_here(recipe));
       if (!plan) qFatal("%s", plan.error().message.c_str());
       return std::move(plan->graph);
     };

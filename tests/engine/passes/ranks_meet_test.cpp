@@ -76,10 +76,10 @@ class RanksMeetTest : public QObject {
     const recipe::Recipe recipe = small_recipe(sets);
     std::vector<graph::Graph> graphs;
     for (int rank = 0; rank < recipe.hardware.ranks; ++rank) {
-      auto captured = train::capture_step(recipe);
+      auto captured = step::capture_step(recipe);
       QVERIFY2(captured, captured ? "" : captured.error().message.c_str());
       auto plan =
-          train::plan_step(recipe, rank, std::move(captured->graph), train::rates_here(recipe));
+          predict::plan_step(recipe, rank, std::move(captured->graph), predict::rates_here(recipe));
       QVERIFY2(plan, plan ? "" : plan.error().message.c_str());
       graphs.push_back(std::move(plan->graph));
     }

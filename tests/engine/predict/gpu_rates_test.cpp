@@ -24,7 +24,7 @@ cost::Rates rates_of(const std::string& gpu, int64_t ranks, int64_t ranks_of_hos
   const recipe::Layout layout(recipe);
   cost::GroupKinds groups;
   for (const recipe::Group& group : layout.groups()) groups[group.name] = {"nccl", group.ranks};
-  return train::rates_of_gpus(recipe, layout, gpu, ranks_of_host, groups);
+  return predict::rates_of_gpus(recipe, layout, gpu, ranks_of_host, groups);
 }
 
 // Seconds of a gather of all ranks.

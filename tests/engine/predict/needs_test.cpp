@@ -74,7 +74,7 @@ class NeedsTest : public QObject {
     const recipe::Recipe recipe = needy_recipe(sets, ranks);
     double most = 0;
     for (int64_t rank = 0; rank < ranks; ++rank) {
-      const auto planned = train::capture_and_plan(recipe, rank, train::rates_here(recipe));
+      const auto planned = predict::capture_and_plan(recipe, rank, predict::rates_here(recipe));
       QVERIFY2(planned, planned ? "" : planned.error().message.c_str());
       const passes::Plan& plan = planned->plan;
       auto bytes = static_cast<double>(plan.memory.arena_bytes);

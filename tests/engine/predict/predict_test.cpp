@@ -35,7 +35,7 @@ class PredictTest : public QObject {
   // Four micro-batches: whole parameters are gathered once, whole gradients reduced once.
   void what_is_not_sharded_travels_once_a_step() {
     const auto planned = [](const char* states) {
-      const auto document = train::predict(
+      const auto document = predict::predict(
           recipe_of({"hardware.ranks=4", "training.local_batch=1", "training.global_batch=16",
                      std::string("parallelism.dp_shard_states=\"") + states + "\""}),
           {});
@@ -57,7 +57,7 @@ class PredictTest : public QObject {
           "[model]\npreset = \"llama3-8b\"\n[data]\ntoken_ids = \"none\"\n", "test.toml",
           {"hardware.name=\"h100-sxm\"", "hardware.ranks=2",
            std::string("wrapping.mode=\"") + mode + "\""});
-      const auto document = train::predict(parsed.recipe, {});
+      const auto document = predict::predict(parsed.recipe, {});
       if (!document) qFatal("%s", document.error().message.c_str());
       if (document->peak_bytes > document->limit_bytes) qWarning("%s does not fit", mode);
       return document->peak_bytes - document->limit_bytes;
@@ -136,11 +136,11 @@ class PredictTest : public QObject {
     std::vector<std::string> all;
     for (const QString& set : sets) all.push_back(set.toStdString());
     const recipe::Recipe recipe = recipe_of(all, more.toStdString());
-    const auto whole = train::predict(recipe, {});
-    train::PredictOptions few;
+    const auto whole = predict::predict(recipe, {});
+    predict::PredictOptions few;
     few.most_nodes = 0;
     few.timeline = true;
-    const auto parts = train::predict(recipe, few);
+    const auto parts = predict::predict(recipe, few);
     QVERIFY2(whole && parts, whole ? "parts" : whole.error().message.c_str());
     const auto said = [&](double is, double was) {
       return QString("%1 by parts, %2 whole").arg(is).arg(was).toUtf8();
@@ -183,11 +183,11 @@ class PredictTest : public QObject {
   }
 
   void a_prediction_can_be_given_up() {
-    train::PredictOptions options;
+    predict::PredictOptions options;
     options.cancelled = [] { return true; };
-    const auto given_up = train::predict(recipe_of({"hardware.ranks=2"}), options);
+    const auto given_up = predict::predict(recipe_of({"hardware.ranks=2"}), options);
     QVERIFY(!given_up);
-    QCOMPARE(given_up.error().message, std::string(train::kCancelled));
+    QCOMPARE(given_up.error().message, std::string(predict::kCancelled));
   }
 
  private:

@@ -8,7 +8,7 @@
 #include <future>
 #include <limits>
 
-#include "engine/launch/launch.h"
+#include "engine/runs/launch.h"
 #include "engine/runtime/deterministic.h"
 #include "engine/runtime/device_run.h"
 #include "engine/runtime/placement.h"
@@ -76,7 +76,7 @@ class DeviceTest : public QObject {
   }
 
   void gpus_of_several_hosts_cannot_encrypt() {
-    heddle::launch::RankContext context;
+    heddle::runs::RankContext context;
     context.launch.world_size = 2;
     context.launch.local_ranks = 1;
     context.port = 4711;

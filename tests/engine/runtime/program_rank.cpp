@@ -61,7 +61,7 @@ std::string bits(const at::Tensor& tensor) {
 }
 
 void run(const std::string& how, const std::string& folder, int rank) {
-  launch::RankContext context;
+  runs::RankContext context;
   context.run_dir = folder;
   context.rank = rank;
   context.launch.world_size = context.launch.local_ranks = 2;

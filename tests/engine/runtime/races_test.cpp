@@ -26,7 +26,7 @@ using runtime::Wait;
 namespace {
 
 Program program_of(const recipe::Recipe& recipe, int64_t rank) {
-  auto planned = train::capture_and_plan(recipe, rank, train::rates_here(recipe));
+  auto planned = predict::capture_and_plan(recipe, rank, predict::rates_here(recipe));
   if (!planned) qFatal("%s", planned.error().message.c_str());
   passes::Plan& plan = planned->plan;
   runtime::NamedTensors states;

@@ -24,9 +24,9 @@ const std::string kText =
     "[training]\nlocal_batch = 1\n[checkpoint]\nenabled = false\n"
     "[hardware]\nname = \"h100-sxm\"\nranks = 4\n";
 
-plan::SearchResult found(const engine::SearchRequest& request) {
-  engine::Planning planning;
-  auto answer = engine::search_layouts(planning, request, {});
+plan::SearchResult found(const search::SearchRequest& request) {
+  predict::Planning planning;
+  auto answer = search::search_layouts(planning, request, {});
   if (const auto* faults = std::get_if<std::vector<recipe::Fault>>(&answer))
     for (const recipe::Fault& fault : *faults) qWarning("%s", fault.str().c_str());
   if (const auto* error = std::get_if<Error>(&answer)) qWarning("%s", error->message.c_str());
@@ -34,9 +34,9 @@ plan::SearchResult found(const engine::SearchRequest& request) {
   return result ? *result : plan::SearchResult{};
 }
 
-engine::SearchRequest request_of(std::vector<std::string> sets, int64_t ranks = 0,
+search::SearchRequest request_of(std::vector<std::string> sets, int64_t ranks = 0,
                                  int64_t memory_limit = 0) {
-  engine::SearchRequest request;
+  search::SearchRequest request;
   request.text = kText;
   request.file = "small.toml";
   request.sets = std::move(sets);
@@ -45,11 +45,11 @@ engine::SearchRequest request_of(std::vector<std::string> sets, int64_t ranks = 
   return request;
 }
 
-engine::SearchRequest request_of_file(const QString& name, int64_t ranks,
+search::SearchRequest request_of_file(const QString& name, int64_t ranks,
                                       std::vector<std::string> sets = {}) {
   QFile file(QString(HEDDLE_SOURCE_DIR) + "/resources/recipes/" + name);
   if (!file.open(QIODevice::ReadOnly)) qFatal("no recipe");
-  engine::SearchRequest request;
+  search::SearchRequest request;
   request.text = file.readAll().toStdString();
   request.file = "sample.toml";
   request.sets = std::move(sets);
@@ -120,8 +120,8 @@ class EveryLayout {
     parsed.recipe = recipe;
     const recipe::Parsed resolved = recipe::resolve(parsed);
     if (!resolved.ok()) return;
-    const auto machine = train::machine_of(resolved.recipe, recipe.hardware.name, "heddle");
-    const auto plan = train::predict(resolved.recipe, *machine, {.hardware = {}});
+    const auto machine = predict::machine_of(resolved.recipe, recipe.hardware.name, "heddle");
+    const auto plan = predict::predict(resolved.recipe, *machine, {.hardware = {}});
     if (plan && plan->peak_bytes <= limit_) fastest_ = std::min(fastest_, plan->step_seconds);
   }
 
@@ -130,9 +130,9 @@ class EveryLayout {
   double fastest_ = std::numeric_limits<double>::infinity();
 };
 
-recipe::Recipe recipe_of(const engine::SearchRequest& request) {
-  engine::Planning planning;
-  engine::PlanRequest plan;
+recipe::Recipe recipe_of(const search::SearchRequest& request) {
+  predict::Planning planning;
+  predict::PlanRequest plan;
   plan.text = request.text;
   plan.file = request.file;
   plan.sets = request.sets;
@@ -166,7 +166,7 @@ class SearchTest : public QObject {
     QFETCH(int, ranks);
     QFETCH(int, batch);
     QFETCH(int, limit);
-    const engine::SearchRequest request = request_of(
+    const search::SearchRequest request = request_of(
         {"model.n_layers=" + std::to_string(layers), "hardware.ranks=" + std::to_string(ranks),
          "training.local_batch=" + std::to_string(batch)},
         0, limit * kGiB);
@@ -186,7 +186,7 @@ class SearchTest : public QObject {
 
   // Two gathers a layer fewer, where there is room for what they bring.
   void inputs_are_kept_where_memory_allows() {
-    engine::SearchRequest request = request_of({"hardware.ranks=4"});
+    search::SearchRequest request = request_of({"hardware.ranks=4"});
     request.fixes = {"parallelism.tp=4"};
     const auto keeps = [](const plan::Found& found) {
       return std::ranges::find(found.sets, "parallelism.tp_gather_again=false") != found.sets.end();
@@ -221,11 +221,11 @@ class SearchTest : public QObject {
 
   /// Each layout's keys over the recipe give the plan that was found.
   void what_is_found_can_be_planned() {
-    const engine::SearchRequest request = request_of({"hardware.ranks=8"});
+    const search::SearchRequest request = request_of({"hardware.ranks=8"});
     const plan::SearchResult result = found(request);
-    engine::Planning planning;
+    predict::Planning planning;
     for (const plan::Found& each : result.front) {
-      engine::PlanRequest plan;
+      predict::PlanRequest plan;
       plan.text = request.text;
       plan.file = request.file;
       plan.sets = request.sets;
@@ -242,7 +242,7 @@ class SearchTest : public QObject {
   void more_memory_is_never_slower() {
     double before = std::numeric_limits<double>::infinity();
     for (const int64_t gib : {24, 32, 40, 48, 64, 80}) {
-      engine::SearchRequest request = request_of_file("llama3-8b-8xh100.toml", 8);
+      search::SearchRequest request = request_of_file("llama3-8b-8xh100.toml", 8);
       request.memory_limit = gib * kGiB;
       const plan::SearchResult result = found(request);
       if (result.front.empty()) {
@@ -297,7 +297,7 @@ class SearchTest : public QObject {
   }
 
   void what_is_fixed_stays() {
-    engine::SearchRequest request = request_of({"hardware.ranks=8"});
+    search::SearchRequest request = request_of({"hardware.ranks=8"});
     request.fixes = {"parallelism.tp=2", "recompute.mode=\"full\"", "data.seq_len=2048"};
     const plan::SearchResult result = found(request);
     QVERIFY(!result.front.empty());
@@ -309,7 +309,7 @@ class SearchTest : public QObject {
   }
 
   void no_data_is_needed() {
-    engine::SearchRequest request = request_of({"hardware.ranks=8"});
+    search::SearchRequest request = request_of({"hardware.ranks=8"});
     const plan::SearchResult with = found(request);
     const size_t at = request.text.find("token_ids = \"none\"\n");
     request.text.erase(at, std::string("token_ids = \"none\"\n").size());
@@ -322,17 +322,17 @@ class SearchTest : public QObject {
   // 8B without tensor, context and pipeline parallelism: recomputation by a budget, tried manually
   // in 98 % of what the device has, though a search leaves more of it free.
   void no_budget_is_missed() {
-    engine::SearchRequest request =
+    search::SearchRequest request =
         request_of_file("llama3-8b-8xh100.toml", 8, {"training.global_batch=128"});
     request.fixes = {"parallelism.tp=1", "parallelism.cp=1", "parallelism.pp=1"};
     const plan::SearchResult result = found(request);
     QVERIFY(!result.front.empty());
     const double best = result.front.front().step_seconds;
     double manual = std::numeric_limits<double>::infinity();
-    engine::Planning planning;
+    predict::Planning planning;
     for (const char* batch : {"1", "2"})
       for (const char* budget : {"0.5", "0.6", "0.7", "0.75", "0.8", "0.85"}) {
-        engine::PlanRequest plan;
+        predict::PlanRequest plan;
         plan.text = request.text;
         plan.file = request.file;
         plan.sets = request.sets;
@@ -367,12 +367,12 @@ class SearchTest : public QObject {
   }
 
   void cancelled_it_gives_what_is_known() {
-    engine::Planning planning;
+    predict::Planning planning;
     int64_t planned = 0;
     search::Hooks hooks;
     hooks.cancelled = [&] { return planned >= 3; };
     hooks.progress = [&](const plan::SearchResult& known, double) { planned = known.planned; };
-    const auto answer = engine::search_layouts(planning, request_of({"hardware.ranks=8"}), hooks);
+    const auto answer = search::search_layouts(planning, request_of({"hardware.ranks=8"}), hooks);
     const auto* result = std::get_if<plan::SearchResult>(&answer);
     QVERIFY(result);
     QVERIFY(!result->complete);

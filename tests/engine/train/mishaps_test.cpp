@@ -12,8 +12,8 @@
 #include <QTest>
 #include <cmath>
 
-#include "engine/launch/launch.h"
-#include "engine/launch/run_files.h"
+#include "engine/runs/run_files.h"
+#include "engine/runs/launch.h"
 #include "engine/telemetry/log_reader.h"
 #include "tests/support/engine_process.h"
 #include "tests/support/files.h"
@@ -67,7 +67,7 @@ class MishapsTest : public QObject {
   }
 
   pid_t rank(const QString& run_dir, size_t rank) const {
-    return launch::read_state(run_dir.toStdString()).value()->ranks.at(rank).process.pid;
+    return runs::read_state(run_dir.toStdString()).value()->ranks.at(rank).process.pid;
   }
 
  private Q_SLOTS:
@@ -139,7 +139,7 @@ device = "cpu")"));
     const QByteArray named =
         "has not ended after 2 s: rank 1 lags (process " + QByteArray::number(pid) + " is stopped)";
     QVERIFY2(err.contains(named), err.constData());
-    const auto end = launch::read_end(run_dir.toStdString());
+    const auto end = runs::read_end(run_dir.toStdString());
     QVERIFY(end && *end);
     QCOMPARE((*end)->state, std::string("failed"));
     QVERIFY2((*end)->cause.find(named.toStdString()) != std::string::npos, (*end)->cause.c_str());
@@ -154,11 +154,11 @@ device = "cpu")"));
     QVERIFY(recipe.open(QFile::Append));
     recipe.write("\n[timeouts]\nstart = 2\n");
     recipe.close();
-    launch::Launch launch;
+    runs::Launch launch;
     launch.run = "test";
     launch.world_size = 2;
     launch.local_ranks = 1;
-    QVERIFY(launch::write_launch(run_dir, launch));
+    QVERIFY(runs::write_launch(run_dir, launch));
     const auto run =
         run_engine({"supervise", "--run-dir", QString::fromStdString(run_dir), "--secret-stdin"},
                    QByteArray(64, 'a'));
@@ -166,7 +166,7 @@ device = "cpu")"));
     std::string cause;
     QVERIFY(QTest::qWaitFor(
         [&] {
-          const auto end = launch::read_end(run_dir);
+          const auto end = runs::read_end(run_dir);
           if (end && *end) cause = (*end)->cause;
           return !cause.empty();
         },
@@ -190,7 +190,7 @@ device = "cpu")"));
     QCOMPARE(run.results()["losses"].toArray().size(), 80);
     QVERIFY(read_bytes(run_dir + "/results.json").contains("losses"));
     QCOMPARE(folders_in(kept), QStringList{"step-80"});
-    const auto end = launch::read_end(run_dir.toStdString());
+    const auto end = runs::read_end(run_dir.toStdString());
     QVERIFY(end && *end);
     QCOMPARE((*end)->state, std::string("done"));
     for (const char* log : {"/rank-0.0.hlog", "/rank-1.0.hlog"}) {
@@ -235,7 +235,7 @@ device = "cpu")"));
     const auto results = QJsonDocument::fromJson(read_bytes(run_dir + "/results.json")).object();
     QCOMPARE(results["losses"].toArray().size(), 200);
     QCOMPARE(train.readAllStandardOutput(), read_bytes(run_dir + "/results.json"));
-    const auto end = launch::read_end(run_dir.toStdString());
+    const auto end = runs::read_end(run_dir.toStdString());
     QVERIFY(end && *end);
     QCOMPARE((*end)->state, std::string("failed"));
     QVERIFY2((*end)->cause.find("step 200: the last checkpoint could not be written: ") !=

@@ -290,7 +290,7 @@ void lag(HostBackend& group, const Arguments& a) {
 
 // A mesh of 2 x size/2: sums of ranks along each of its dimensions.
 void mesh(const Arguments& a) {
-  heddle::launch::RankContext context;
+  heddle::runs::RankContext context;
   context.run_dir = a.store;
   context.rank = a.rank;
   context.launch.world_size = context.launch.local_ranks = a.size;

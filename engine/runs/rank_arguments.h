@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engine/launch/launch.h"
+#include "engine/runs/launch.h"
 
-namespace heddle::launch {
+namespace heddle::runs {
 
 /// The words after the program's name, "rank" included.
 std::vector<std::string> rank_arguments(const RankContext& context);
@@ -17,4 +17,4 @@ std::vector<std::string> rank_arguments(const RankContext& context);
 /// The other way: `words` are those after "rank". Reads launch.json of the run directory.
 Result<RankContext> parse_rank_arguments(const std::vector<std::string>& words);
 
-}  // namespace heddle::launch
+}  // namespace heddle::runs

@@ -1,16 +1,12 @@
-#include "engine/launch/process.h"
+#include "base/process_id.h"
 
 #include <fmt/format.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
-namespace heddle::launch {
+namespace heddle {
 
 namespace {
 
@@ -58,22 +54,4 @@ std::string boot_id() {
   return id;
 }
 
-std::string engine_program() {
-  if (const char* named = std::getenv("HEDDLE_ENGINE"); named && *named) return named;
-  std::string path(4096, '\0');
-  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
-  path.resize(length > 0 ? static_cast<size_t>(length) : 0);
-  return path;
-}
-
-std::string signal_name(int signal) {
-  if (const char* name = sigabbrev_np(signal)) return fmt::format("SIG{}", name);
-  return fmt::format("signal {}", signal);
-}
-
-double now() {
-  using namespace std::chrono;
-  return duration<double>(system_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace heddle::launch
+}  // namespace heddle

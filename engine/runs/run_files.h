@@ -10,10 +10,10 @@
 
 #include "base/budget.h"
 #include "base/new_file.h"
+#include "base/process_id.h"
 #include "base/result.h"
-#include "engine/launch/process.h"
 
-namespace heddle::launch {
+namespace heddle::runs {
 
 /// Largest size of such a file: a host has some hundreds of ranks at most.
 inline constexpr Budget kRunFile{.bytes = size_t{1} << 20, .values = 100'000, .depth = 8};
@@ -82,13 +82,4 @@ Result<Status> status_from_json(const nlohmann::json& json);
 /// A file of the run directory: the name of the checkpoint that SIGUSR1 asks for. Absent: none.
 std::string checkpoint_name_file(const std::string& run_dir);
 
-/// Replaces a file: a new one is written, fsynced and renamed, the folder fsynced.
-Result<> write_atomically(const std::string& path, const std::string& content);
-
-/// Room set aside for a file that is written later, so that a disk that has become full by then
-/// does not matter; given back where it is not used. An error: there is no such room.
-Result<NewFile> reserve(const std::string& path, int64_t bytes);
-/// As write_atomically, into that room.
-Result<> write_atomically(NewFile room, const std::string& path, const std::string& content);
-
-}  // namespace heddle::launch
+}  // namespace heddle::runs

@@ -1,11 +1,11 @@
-#include "engine/step/held_out.h"
+#include "engine/inputs/held_out.h"
 
 #include <string>
 #include <string_view>
 
 #include "engine/data/corpus.h"
 
-namespace heddle::train {
+namespace heddle::inputs {
 namespace {
 
 // Faults of data.text are another key's here.
@@ -56,4 +56,4 @@ Result<HeldOut> read_held_out(const recipe::Recipe& recipe) {
   return held_out;
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::inputs

@@ -14,7 +14,7 @@
 #include "engine/runtime/device_run.h"
 #include "engine/transport/meeting.h"
 
-namespace heddle::cuda {
+namespace heddle::runtime::plugin {
 
 /// "heddle_cuda_use_device": makes this process's GPU current, with a compute stream for this
 /// thread, and has its allocator place results. With `shared`, ranks beyond the last GPU begin at
@@ -26,7 +26,7 @@ struct UsedDevice {
 using UseDevice = UsedDevice (*)(int local_rank, bool shared);
 inline constexpr const char* kUseDevice = "heddle_cuda_use_device";
 
-/// "heddle_cuda_build": the build that it is of (engine/build_id.h).
+/// "heddle_cuda_build": the build that it is of (base/build_id.h).
 using Build = const char* (*)();
 inline constexpr const char* kBuild = "heddle_cuda_build";
 
@@ -44,7 +44,7 @@ using PciAddress = std::string (*)(int index);
 inline constexpr const char* kPciAddress = "heddle_cuda_pci_address";
 
 /// "heddle_cuda_properties": of a GPU by its index, which is the current one. Throws c10::Error.
-using Properties = runtime::DeviceProperties (*)(int index);
+using Properties = DeviceProperties (*)(int index);
 inline constexpr const char* kProperties = "heddle_cuda_properties";
 
 /// "heddle_cuda_make_group": an NCCL group. Throws c10::Error.
@@ -54,7 +54,7 @@ using MakeGroup =
 inline constexpr const char* kMakeGroup = "heddle_cuda_make_group";
 
 /// "heddle_cuda_make_run": what executors ask of the GPU.
-using MakeRun = std::unique_ptr<runtime::DeviceRun> (*)();
+using MakeRun = std::unique_ptr<DeviceRun> (*)();
 inline constexpr const char* kMakeRun = "heddle_cuda_make_run";
 
 /// "heddle_cuda_free_bytes": of the current GPU's memory, how much nobody has.
@@ -69,4 +69,4 @@ inline constexpr const char* kAllocatePinned = "heddle_cuda_allocate_pinned";
 using Allocate = at::Tensor (*)(int64_t bytes);
 inline constexpr const char* kAllocate = "heddle_cuda_allocate";
 
-}  // namespace heddle::cuda
+}  // namespace heddle::runtime::plugin

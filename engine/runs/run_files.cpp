@@ -1,36 +1,20 @@
-#include "engine/launch/run_files.h"
+#include "engine/runs/run_files.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/durable_file.h"
 #include "base/json_number.h"
 #include "base/json_text.h"
+#include "base/process_id.h"
 #include "base/read_file.h"
 #include "base/read_json.h"
 
-namespace heddle::launch {
+namespace heddle::runs {
 namespace {
 
 using nlohmann::json;
-
-Result<> sync_folder(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path();
-  const int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return fail("{}: {}", folder, strerror(errno));
-  const int synced = fsync(fd);
-  const int error = errno;
-  close(fd);
-  // Some file systems cannot fsync a folder; then the rename is all there is.
-  if (synced != 0 && error != EINVAL) return fail("{}: {}", folder, strerror(error));
-  return {};
-}
 
 /// None where there is no such file.
 Result<std::optional<json>> read_run_file(const std::string& path) {
@@ -50,28 +34,6 @@ ProcessId process_from(const json& json) {
 
 std::string checkpoint_name_file(const std::string& run_dir) {
   return run_dir + "/checkpoint.name";
-}
-
-Result<> write_atomically(const std::string& path, const std::string& content) {
-  Result<NewFile> file = NewFile::create(path);
-  return file ? write_atomically(std::move(*file), path, content) : fail(file);
-}
-
-Result<> write_atomically(NewFile room, const std::string& path, const std::string& content) {
-  // Not cut first: what is reserved for it stays its own.
-  if (Result<> written = room.write(content); !written) return written;
-  if (ftruncate(room.fd(), static_cast<off_t>(content.size())) != 0 || fsync(room.fd()) != 0)
-    return fail("{}: {}", path, strerror(errno));
-  if (Result<> placed = room.take_place(); !placed) return placed;
-  return sync_folder(path);
-}
-
-Result<NewFile> reserve(const std::string& path, int64_t bytes) {
-  Result<NewFile> room = NewFile::create(path);
-  if (!room) return room;
-  const int error = posix_fallocate(room->fd(), 0, bytes);
-  if (error == 0) return room;
-  return fail("{}: there is no room for it: {}", path, strerror(error));
 }
 
 json to_json(const State& state) {
@@ -216,4 +178,4 @@ Result<Status> status_from_json(const json& json) {
   return status;
 }
 
-}  // namespace heddle::launch
+}  // namespace heddle::runs

@@ -1,15 +1,16 @@
-#include "engine/launch/launch.h"
+#include "engine/runs/launch.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/durable_file.h"
 #include "base/json_number.h"
 #include "base/json_text.h"
 #include "base/read_json.h"
-#include "engine/launch/run_files.h"
+#include "engine/runs/run_files.h"
 
-namespace heddle::launch {
+namespace heddle::runs {
 namespace {
 
 using nlohmann::json;
@@ -96,4 +97,4 @@ Result<std::string> launch_text(const Launch& launch) {
   return json_text(text, 2) + "\n";
 }
 
-}  // namespace heddle::launch
+}  // namespace heddle::runs

@@ -5,7 +5,7 @@
 
 #include "engine/recipe/recipe.h"
 
-namespace heddle::launch {
+namespace heddle::runs {
 
 /// The folder of a run's checkpoints on the host of its run directory; empty: it keeps none, either
 /// because its recipe says so or because there is no run directory.
@@ -16,4 +16,4 @@ inline std::string checkpoint_folder(const recipe::Checkpoint& checkpoint,
   return run_dir.empty() ? "" : run_dir + "/checkpoints";
 }
 
-}  // namespace heddle::launch
+}  // namespace heddle::runs

@@ -1,6 +1,6 @@
-#include "engine/launch/rendezvous.h"
+#include "engine/runs/rendezvous.h"
 
-namespace heddle::launch {
+namespace heddle::runs {
 
 std::string rendezvous_file(const std::string& run_dir) { return run_dir + "/rendezvous"; }
 
@@ -25,4 +25,4 @@ Result<Socket> open_rendezvous(const std::string& host, uint16_t port, bool publ
   return listener;
 }
 
-}  // namespace heddle::launch
+}  // namespace heddle::runs

@@ -8,7 +8,7 @@
 
 #include "base/address.h"
 
-namespace heddle::launch {
+namespace heddle::runs {
 
 /// The file of a run directory that the ranks' FileStore is in. The launcher removes an earlier
 /// one.
@@ -25,4 +25,4 @@ Result<Socket> open_rendezvous(const std::string& host, uint16_t port, bool publ
 /// one can take its time, though not its secret.
 Result<> check_reach(const Address& address, bool public_addresses);
 
-}  // namespace heddle::launch
+}  // namespace heddle::runs

@@ -1,11 +1,11 @@
-#include "engine/launch/rank_arguments.h"
+#include "engine/runs/rank_arguments.h"
 
 #include <fmt/format.h>
 
 #include <charconv>
 #include <map>
 
-namespace heddle::launch {
+namespace heddle::runs {
 namespace {
 
 template <typename T>
@@ -64,4 +64,4 @@ Result<RankContext> parse_rank_arguments(const std::vector<std::string>& words) 
   return context;
 }
 
-}  // namespace heddle::launch
+}  // namespace heddle::runs

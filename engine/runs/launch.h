@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 
-namespace heddle::launch {
+namespace heddle::runs {
 
 /// The run that a run goes on from.
 struct Ancestry {
@@ -63,4 +63,4 @@ struct RankContext {
       0;  // Unix seconds when `train` or the supervisor began, for first_step_seconds
 };
 
-}  // namespace heddle::launch
+}  // namespace heddle::runs

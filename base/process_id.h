@@ -1,5 +1,4 @@
-// A process's identity that survives pid reuse and reboots, and the program that ranks are started
-// from.
+// A process's identity that survives pid reuse and reboots.
 #pragma once
 
 #include <sys/types.h>
@@ -7,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace heddle::launch {
+namespace heddle {
 
 /// A process of this host: its pid alone may be given to another one later.
 struct ProcessId {
@@ -29,14 +28,4 @@ bool is_stopped(pid_t pid);
 /// The kernel's /proc/sys/kernel/random/boot_id.
 std::string boot_id();
 
-/// The program that ranks and supervisors are started from: $HEDDLE_ENGINE where a wrapper sets it
-/// (then /proc/self/exe is the loader), else this program.
-std::string engine_program();
-
-/// "SIGKILL" for 9; "signal 77" for a number without a name.
-std::string signal_name(int signal);
-
-/// Seconds since the Unix epoch.
-double now();
-
-}  // namespace heddle::launch
+}  // namespace heddle

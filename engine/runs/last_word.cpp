@@ -1,4 +1,4 @@
-#include "engine/launch/last_word.h"
+#include "engine/runs/last_word.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-namespace heddle::launch {
+namespace heddle::runs {
 namespace {
 
 constexpr std::array<std::string_view, 3> kStates = {"working", "done", "stopped"};
@@ -84,4 +84,4 @@ void give_cause(int fd, std::string_view cause) {
   [[maybe_unused]] const ssize_t said = pwrite(fd, text.data(), text.size(), kLength);
 }
 
-}  // namespace heddle::launch
+}  // namespace heddle::runs

@@ -1,4 +1,4 @@
-#include "engine/checkpoint/file_calls.h"
+#include "base/durable_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,7 +8,14 @@
 #include <cstring>
 #include <filesystem>
 
-namespace heddle::checkpoint {
+namespace heddle {
+namespace {
+
+Error not_written(const std::string& path) {
+  return {fmt::format("{}: cannot be written: {}", path, std::strerror(errno))};
+}
+
+}  // namespace
 
 FileCalls file_calls = {::write, ::fsync, ::rename};
 
@@ -17,7 +24,7 @@ Result<> write_all(int descriptor, const void* bytes, size_t count, const std::s
   while (count > 0) {
     const ssize_t written = file_calls.write(descriptor, at, count);
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return fail("{}: cannot be written: {}", path, std::strerror(errno));
+    if (written < 0) return tl::unexpected(not_written(path));
     at += written;
     count -= static_cast<size_t>(written);
   }
@@ -41,21 +48,33 @@ Result<> rename_durably(const std::string& from, const std::string& to) {
   return sync_folder(std::filesystem::absolute(to).parent_path());
 }
 
-Result<NewFile> new_file(const std::string& path) { return NewFile::create(path, 0644); }
-
-Result<> finish(NewFile& file, const std::string& path) {
-  if (file_calls.fsync(file.fd()) != 0)
-    return fail("{}: cannot be written: {}", path, std::strerror(errno));
+Result<> place_durably(NewFile& file, const std::string& path) {
+  if (file_calls.fsync(file.fd()) != 0) return tl::unexpected(not_written(path));
   if (auto done = rename_durably(file.part(), path); !done) return done;
   file.has_place();
   return {};
 }
 
-Result<> write_file(const std::string& path, std::string_view content) {
-  Result<NewFile> file = new_file(path);
-  if (!file) return fail(file);
-  if (auto done = write_all(file->fd(), content.data(), content.size(), path); !done) return done;
-  return finish(*file, path);
+Result<> write_atomically(const std::string& path, std::string_view content, mode_t mode) {
+  Result<NewFile> file = NewFile::create(path, mode);
+  return file ? write_atomically(std::move(*file), path, content) : fail(file);
 }
 
-}  // namespace heddle::checkpoint
+Result<NewFile> reserve(const std::string& path, int64_t bytes) {
+  Result<NewFile> room = NewFile::create(path);
+  if (!room) return room;
+  const int error = posix_fallocate(room->fd(), 0, bytes);
+  if (error == 0) return room;
+  return fail("{}: there is no room for it: {}", path, strerror(error));
+}
+
+Result<> write_atomically(NewFile room, const std::string& path, std::string_view content) {
+  // Not cut first: what is reserved for it stays its own.
+  if (auto written = write_all(room.fd(), content.data(), content.size(), path); !written)
+    return written;
+  if (ftruncate(room.fd(), static_cast<off_t>(content.size())) != 0)
+    return tl::unexpected(not_written(path));
+  return place_durably(room, path);
+}
+
+}  // namespace heddle

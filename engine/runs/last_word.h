@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 
-namespace heddle::launch {
+namespace heddle::runs {
 
 struct Word {
   enum class State { working, done, stopped };
@@ -41,4 +41,4 @@ void give_word(int fd, const Word& word);
 /// Why it fails; the end of a cause that is longer than 16 KiB.
 void give_cause(int fd, std::string_view cause);
 
-}  // namespace heddle::launch
+}  // namespace heddle::runs

@@ -9,7 +9,7 @@
 #include "engine/data/tokenizer.h"
 #include "engine/recipe/recipe.h"
 
-namespace heddle::train {
+namespace heddle::inputs {
 
 /// The recipe of a validation batch: one micro-batch of each data-parallel rank.
 recipe::Recipe validation_recipe(const recipe::Recipe& recipe);
@@ -23,4 +23,4 @@ struct HeldOut {
 /// For a recipe that validates. Errors begin with the recipe key that they are about.
 Result<HeldOut> read_held_out(const recipe::Recipe& recipe);
 
-}  // namespace heddle::train
+}  // namespace heddle::inputs

@@ -7,10 +7,10 @@
 
 #include "base/result.h"
 #include "engine/data/text_loader.h"
+#include "engine/inputs/held_out.h"
 #include "engine/recipe/parse.h"
-#include "engine/step/held_out.h"
 
-namespace heddle::train {
+namespace heddle::inputs {
 
 struct Inputs {
   recipe::Recipe recipe;  // resolved, with the vocabulary's size
@@ -26,4 +26,4 @@ struct Inputs {
 Result<Inputs> read_inputs(const std::string& path, int64_t ranks, bool begins_tokens,
                            const std::vector<std::string>& sets = {});
 
-}  // namespace heddle::train
+}  // namespace heddle::inputs

@@ -1,13 +1,13 @@
-#include "engine/train/inputs.h"
+#include "engine/inputs/inputs.h"
 
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/checkpoint/weights.h"
 #include "engine/data/corpus.h"
 #include "engine/data/token_files.h"
+#include "engine/inputs/resumable.h"
 #include "engine/recipe/fault_lines.h"
-#include "engine/train/resume.h"
 
-namespace heddle::train {
+namespace heddle::inputs {
 Result<Inputs> read_inputs(const std::string& path, int64_t ranks, bool begins_tokens,
                            const std::vector<std::string>& sets) {
   recipe::Parsed parsed = checkpoint::load_recipe_file(path, sets, ranks);
@@ -48,4 +48,4 @@ Result<Inputs> read_inputs(const std::string& path, int64_t ranks, bool begins_t
   return inputs;
 }
 
-}  // namespace heddle::train
+}  // namespace heddle::inputs
