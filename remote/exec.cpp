@@ -6,6 +6,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/clock.h"
 #include "base/excerpt.h"
 #include "remote/channel.h"
 #include "remote/quote.h"
@@ -21,10 +22,6 @@ constexpr int kSlower = 3;
 
 double seconds_of(std::chrono::milliseconds time) {
   return std::chrono::duration<double>(time).count();
-}
-
-double unix_now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 bool has_begun(const std::string& text) {

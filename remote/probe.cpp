@@ -1,5 +1,7 @@
 #include "remote/probe.h"
 
+#include "base/clock.h"
+
 namespace heddle::remote {
 namespace {
 

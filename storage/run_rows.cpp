@@ -5,6 +5,7 @@
 #include <ctime>
 #include <limits>
 
+#include "base/clock.h"
 #include "base/excerpt.h"
 #include "base/one_line.h"
 #include "storage/clock.h"
@@ -131,10 +132,6 @@ double clock_ahead(Connection& connection, RunId run) {
       "SELECT value FROM facts WHERE key = (SELECT id FROM keys WHERE name = ?) AND run = ?",
       std::string("environment.") + kClockAhead, run);
   return rows.next() ? rows.optional_real(0).value_or(0) : 0;
-}
-
-double unix_now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 int nonfinite_flag(double value) {

@@ -11,9 +11,6 @@
 
 namespace heddle::storage {
 
-/// Seconds since the Unix epoch.
-double unix_now();
-
 /// See kClockAhead; 0 where the host's clock is not off.
 double clock_ahead(Connection& connection, RunId run);
 

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "engine/launch/choose_device.h"
 #include "base/read_file.h"
 #include "base/signature.h"
 #include "engine/checkpoint/load_recipe.h"

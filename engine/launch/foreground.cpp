@@ -9,9 +9,12 @@
 
 #include <filesystem>
 
+#include "base/clock.h"
+#include "base/durable_file.h"
 #include "base/read_file.h"
 #include "base/say.h"
 #include "engine/launch/run_ranks.h"
+#include "engine/runs/engine_program.h"
 
 namespace heddle::launch {
 namespace {

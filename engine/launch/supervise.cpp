@@ -13,9 +13,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/clock.h"
+#include "base/durable_file.h"
 #include "base/json_text.h"
 #include "base/say.h"
 #include "engine/launch/run_ranks.h"
+#include "engine/runs/engine_program.h"
 
 namespace heddle::launch {
 namespace {

@@ -1,6 +1,7 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "base/clock.h"
 #include "base/process.h"
 #include "base/say.h"
 #include "engine/probe/report.h"

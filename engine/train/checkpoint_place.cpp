@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "base/durable_file.h"
 #include "base/file_lock.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/runtime/agreement.h"

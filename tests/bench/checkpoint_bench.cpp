@@ -20,6 +20,7 @@
 #include <fstream>
 
 #include "base/clock.h"
+#include "base/durable_file.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/recipe/presets.h"
 #include "engine/step/staging.h"
