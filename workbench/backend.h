@@ -11,8 +11,8 @@
 
 #include "base/result.h"
 #include "base/secret.h"
-#include "engine/launch/launch.h"
-#include "engine/launch/run_files.h"
+#include "engine/runs/launch.h"
+#include "engine/runs/run_files.h"
 #include "workbench/place.h"
 #include "workbench/target_now.h"
 
@@ -22,7 +22,7 @@ namespace heddle::workbench {
 struct Start {
   const Nodes& nodes;  // by part
   const Place& place;
-  launch::Launch launch;                             // the same for all parts
+  runs::Launch launch;                               // the same for all parts
   std::vector<std::vector<std::string>> begin_with;  // checkpoints by part; empty: a new run
   const Secret& secret;  // the run's; what ends it is signed with it, and ranks of several hosts
                          // prove themselves with it
@@ -63,9 +63,8 @@ class Backend {
   virtual TargetNow check(const remote::Target& target, const Nodes& nodes) const = 0;
   /// Where one part does not start, those that did are killed.
   virtual Result<> start(const Start& start) const = 0;
-  virtual Result<launch::Status> state(remote::Node& node, const Share& share) const = 0;
-  virtual Result<launch::Status> order(remote::Node& node, const Share& share,
-                                       Order order) const = 0;
+  virtual Result<runs::Status> state(remote::Node& node, const Share& share) const = 0;
+  virtual Result<runs::Status> order(remote::Node& node, const Share& share, Order order) const = 0;
   virtual Result<Pieces> logs(remote::Node& node,
                               const std::vector<remote::Range>& ranges) const = 0;
 };

@@ -10,6 +10,7 @@
 #include "engine/data/text_loader.h"
 #include "engine/hardware/catalogue.h"
 #include "engine/launch/admission.h"
+#include "engine/probe/gpus_here.h"
 #include "workbench/backend.h"
 #include "workbench/inputs.h"
 

@@ -73,7 +73,7 @@ TargetNow Hosts::check(const remote::Target& target, const Nodes& nodes) const {
 }
 
 Result<> Hosts::start(const Start& start) const {
-  launch::Launch launch = start.launch;
+  runs::Launch launch = start.launch;
   if (start.nodes.size() > 1) {
     launch.rendezvous_host = start.place.target.hosts[0].address;
     launch.public_addresses = start.place.target.public_addresses;
@@ -85,11 +85,11 @@ Result<> Hosts::start(const Start& start) const {
     launch.first_rank = share.first_rank;
     launch.local_ranks = share.local_ranks;
     if (!start.begin_with.empty()) launch.begin_with = start.begin_with[i];
-    const Result<std::string> text = launch::launch_text(launch);
+    const Result<std::string> text = runs::launch_text(launch);
     if (!text) return fail(text);
     if (Result<> put = node.put_bytes(*text, share.run_dir() + "/launch.json", 0600); !put)
       return put;
-    const Result<launch::Status> status = start_supervisor(node, share, start.secret);
+    const Result<runs::Status> status = start_supervisor(node, share, start.secret);
     if (!status) return fail(status);
     // The first host has opened the rendezvous; the others get its address.
     if (i == 0 && status->state) launch.rendezvous_port = status->state->port;
@@ -105,11 +105,11 @@ Result<> Hosts::start(const Start& start) const {
   return {};
 }
 
-Result<launch::Status> Hosts::state(remote::Node& node, const Share& share) const {
+Result<runs::Status> Hosts::state(remote::Node& node, const Share& share) const {
   return ask_supervisor(node, share, "--status");
 }
 
-Result<launch::Status> Hosts::order(remote::Node& node, const Share& share, Order order) const {
+Result<runs::Status> Hosts::order(remote::Node& node, const Share& share, Order order) const {
   return ask_supervisor(node, share, option_of(order));
 }
 

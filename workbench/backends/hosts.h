@@ -11,8 +11,8 @@ class Hosts : public Backend {
                                            const Nodes& nodes) const override;
   TargetNow check(const remote::Target& target, const Nodes& nodes) const override;
   Result<> start(const Start& start) const override;
-  Result<launch::Status> state(remote::Node& node, const Share& share) const override;
-  Result<launch::Status> order(remote::Node& node, const Share& share, Order order) const override;
+  Result<runs::Status> state(remote::Node& node, const Share& share) const override;
+  Result<runs::Status> order(remote::Node& node, const Share& share, Order order) const override;
   Result<Pieces> logs(remote::Node& node, const std::vector<remote::Range>& ranges) const override;
 };
 
