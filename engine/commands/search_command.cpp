@@ -185,7 +185,7 @@ int search(const RecipeOptions& options, const SearchOptions& what) {
                                       .hardware = what.hardware,
                                       .memory_limit = *limit,
                                       .fixes = what.fixes};
-  Planning planning;
+  predict::Planning planning;
   if (counts.size() > 1 || tokens > 0)
     return tell(
         options.path,

@@ -32,8 +32,8 @@ Result<std::vector<RankOutcome>> whole_steps(const recipe::Recipe& recipe, const
   for (int64_t stage = 0; stage < pp; ++stage) {
     if (options.cancelled()) return fail("{}", kCancelled);
     const int64_t rank = stage * (recipe.hardware.ranks / pp);
-    auto planned = capture_and_plan(recipe, rank, machine.rates, Work::train, validation_bytes,
-                                    options.capture);
+    auto planned = capture_and_plan(recipe, rank, machine.rates, step::Work::train,
+                                    validation_bytes, options.capture);
     if (!planned) return fail(planned);
     const int64_t beyond = machine.rates.process_bytes +
                            beyond_arena(planned->plan.memory, validation_bytes) +
@@ -126,7 +126,7 @@ Result<plan::Document> predict(const recipe::Recipe& asked, const Machine& machi
   if (!validation) return fail(validation);
   const int64_t validation_bytes = validation->memory.arena_bytes;
 
-  const auto captured = options.capture(recipe, Work::train);
+  const auto captured = options.capture(recipe, step::Work::train);
   if (!captured) return fail(captured);
   const bool whole = captured->nodes * recipe.micro_batches() <= options.most_nodes;
   auto outcomes = whole

@@ -40,7 +40,7 @@ Result<plan::Document> predict_program(const recipe::Recipe& recipe, const Machi
   const auto begin = Clock::now();
   const auto& [program, entry] = *machine.program;
   const recipe::Recipe one = one_layer_of(recipe);
-  const auto captured = options.capture(one, Work::train);
+  const auto captured = options.capture(one, step::Work::train);
   if (!captured) return fail(captured);
 
   const cost::ProgramShape shape = cost::program_shape(recipe, entry.node.devices);

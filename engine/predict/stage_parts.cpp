@@ -74,13 +74,13 @@ class KindMaker {
     few.parallelism.stage_layers = pp > 1 ? layout_.stage_layers() : std::vector<int64_t>{};
     all_forward_first(few);
     const int64_t rank = pipeline_rank * (recipe_.hardware.ranks / pp);
-    const auto capture = [&](const recipe::Recipe& of, Work work) {
+    const auto capture = [&](const recipe::Recipe& of, step::Work work) {
       auto captured = options_.capture(of, work);
       if (captured) captured->graph.micro_batches = kind.micro_batches;
       return captured;
     };
     auto planned =
-        capture_and_plan(few, rank, machine_.rates, Work::train, validation_bytes_, capture);
+        capture_and_plan(few, rank, machine_.rates, step::Work::train, validation_bytes_, capture);
     if (!planned) return fail(planned);
     const int64_t beyond = machine_.rates.process_bytes +
                            beyond_arena(planned->plan.memory, validation_bytes_) +

@@ -26,7 +26,7 @@ std::string lacking(const plan::SearchResult& result) {
 
 }  // namespace
 
-CountingAnswer count_ranks(Planning& planning, const CountingRequest& request,
+CountingAnswer count_ranks(predict::Planning& planning, const CountingRequest& request,
                            const CountingHooks& hooks) {
   const auto begin = Clock::now();
   plan::RankCounts all;

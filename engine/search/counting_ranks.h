@@ -28,7 +28,7 @@ using CountingAnswer = std::variant<plan::RankCounts, std::vector<recipe::Fault>
 
 /// A search for each number, each with the sequences of a step that `search_layouts` gives it. A
 /// number that has no layout says why; faults only where none of them can be searched at all.
-CountingAnswer count_ranks(Planning& planning, const CountingRequest& request,
+CountingAnswer count_ranks(predict::Planning& planning, const CountingRequest& request,
                            const CountingHooks& hooks);
 
 }  // namespace heddle::search

@@ -24,9 +24,9 @@ int32_t drawn(const at::Tensor& logits, double temperature, double number) {
 
 }  // namespace
 
-Validator::Validator(const recipe::Recipe& recipe, const recipe::Layout& layout, HeldOut held_out,
-                     int64_t rank, c10::Device device)
-    : recipe_(validation_recipe(recipe)),
+Validator::Validator(const recipe::Recipe& recipe, const recipe::Layout& layout,
+                     inputs::HeldOut held_out, int64_t rank, c10::Device device)
+    : recipe_(inputs::validation_recipe(recipe)),
       layout_(layout),
       sequences_(recipe.validation.batches * recipe.training.global_batch),
       held_out_(std::move(held_out)),
