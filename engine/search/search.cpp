@@ -339,15 +339,15 @@ class Search {
   std::pair<std::optional<Planned>, std::string> predict(const recipe::Recipe& recipe) {
     const auto machine = predict::machine_of(recipe, question_.hardware, "heddle");
     if (!machine) return {std::nullopt, machine.error().message};
-    const auto plan =
-        predict::predict(recipe, *machine,
-                       {.hardware = {},
-                        .executor = "heddle",
-                        .timeline = false,
-                        .cancelled = [] { return false; },
-                        .capture = [this](const recipe::Recipe& of,
-                                          step::Work work) { return captured_.capture(of, work); },
-                        .most_nodes = kMaxNodes});
+    const auto plan = predict::predict(
+        recipe, *machine,
+        {.hardware = {},
+         .executor = "heddle",
+         .timeline = false,
+         .cancelled = [] { return false; },
+         .capture = [this](const recipe::Recipe& of,
+                           step::Work work) { return captured_.capture(of, work); },
+         .most_nodes = kMaxNodes});
     if (!plan) return {std::nullopt, plan.error().message};
     const Choice choice = choice_of(recipe);
     const auto slowest =

@@ -123,11 +123,12 @@ class Asking {
     if (auto faults = pose(given.recipe); !faults.empty()) return faults;
     const auto machine =
         predict::machine_of(search::with(question_.recipe, search::sharded_over(question_.ranks)),
-                          question_.hardware, "heddle");
+                            question_.hardware, "heddle");
     if (!machine) return machine.error();
     Parsed asked = given;
     asked.recipe.hardware.ranks = question_.ranks;
-    if (auto fault = predict::partly_filled_node(asked, *machine)) return std::vector{std::move(*fault)};
+    if (auto fault = predict::partly_filled_node(asked, *machine))
+      return std::vector{std::move(*fault)};
     if (!is_possible(question_)) return std::vector{contradiction(question_, request_.fixes)};
     auto result = search::search(question_, given.recipe, hooks_);
     if (!result) return result.error();

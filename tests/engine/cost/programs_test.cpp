@@ -175,7 +175,8 @@ class ProgramsTest : public QObject {
         predict::machine_of(resolved_8b("", 8), "h100-sxm", "nanotron", {{"network.reech", 0.5}});
     QVERIFY(!machine);
     QVERIFY(machine.error().message.find("network.reech") != std::string::npos);
-    QVERIFY(!predict::machine_of(resolved_8b("", 8), "h100-sxm", "nanotron", {{"network.reach", 7}}));
+    QVERIFY(
+        !predict::machine_of(resolved_8b("", 8), "h100-sxm", "nanotron", {{"network.reach", 7}}));
   }
 };
 

@@ -1,6 +1,5 @@
 // Whether ranks fit on a host: judged by numbers, and refused by the programs that would start
 // them.
-#include "engine/runs/run_files.h"
 #include "engine/launch/admission.h"
 
 #include <QTemporaryDir>
@@ -9,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engine/runs/run_files.h"
 #include "tests/support/engine_process.h"
 #include "tests/support/files.h"
 #include "tests/support/test_class.h"

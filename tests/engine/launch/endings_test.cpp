@@ -10,14 +10,14 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/process_id.h"
 #include "base/clock.h"
-#include "engine/runs/run_files.h"
 #include "base/process.h"
+#include "base/process_id.h"
 #include "base/signature.h"
 #include "engine/launch/end_proof.h"
-#include "engine/runs/launch.h"
 #include "engine/launch/run_ranks.h"
+#include "engine/runs/launch.h"
+#include "engine/runs/run_files.h"
 #include "tests/engine/launch/shell_rank.h"
 #include "tests/support/files.h"
 #include "tests/support/test_class.h"

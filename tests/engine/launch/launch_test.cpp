@@ -1,8 +1,5 @@
 // Ranks as real processes: /bin/sh programs stand where the engine would, and are started, stopped
 // and killed by the same code.
-#include "base/process_id.h"
-#include "engine/launch/spawn.h"
-#include "engine/runs/run_files.h"
 #include "engine/runs/launch.h"
 
 #include <signal.h>
@@ -20,7 +17,10 @@
 #include <thread>
 
 #include "base/process.h"
+#include "base/process_id.h"
+#include "engine/launch/spawn.h"
 #include "engine/runs/rank_arguments.h"
+#include "engine/runs/run_files.h"
 #include "engine/telemetry/log_reader.h"
 #include "tests/engine/launch/shell_rank.h"
 #include "tests/support/files.h"

@@ -12,8 +12,8 @@
 #include <QTest>
 #include <cmath>
 
-#include "engine/runs/run_files.h"
 #include "engine/runs/launch.h"
+#include "engine/runs/run_files.h"
 #include "engine/telemetry/log_reader.h"
 #include "tests/support/engine_process.h"
 #include "tests/support/files.h"
