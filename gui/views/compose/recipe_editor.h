@@ -40,8 +40,8 @@ class RecipeEditor : public QPlainTextEdit {
 
   RecipeDocument& recipe_;
   QWidget* gutter_;
-  QList<int>
-      marked_;  // 0-based: the line one has gone to, or the lines that an edit elsewhere changed
+  /// 0-based: the line one has gone to, or the lines that an edit elsewhere changed.
+  QList<int> marked_;
 };
 
 }  // namespace heddle::gui
