@@ -56,12 +56,16 @@ Judged judge(const RunCheckpoints& checkpoints, const SavedCheckpoint& of,
     return {false, fmt::format("{}: format {}, which a newer Heddle has written; this one reads up "
                                "to {}",
                                path, manifest->format, checkpoint::kFormat)};
+  const auto faulty = [&](const Error& error) { return Judged{false, path + ": " + error.message}; };
+  if (const auto fits = checkpoint::check_optimizer(manifest->recipe.optimizer, recipe.optimizer);
+      !fits)
+    return faulty(fits.error());
   recipe::Model model = recipe.model;
   // Only the ranks know the sizes that the recipe leaves to the tokenizer or another checkpoint.
   if (model.vocab_size == 0) model.vocab_size = manifest->recipe.model.vocab_size;
   if (model.dim == 0) return {};
   const auto fits = checkpoint::check_fit(manifest->recipe.model, model);
-  return {false, fits ? "" : path + ": " + fits.error().message};
+  return fits ? Judged{} : faulty(fits.error());
 }
 
 /// `sets_called` takes the file's place there for values from `sets`.
@@ -69,15 +73,6 @@ std::string joined(std::vector<recipe::Fault> faults, const std::string& sets_ca
   for (recipe::Fault& fault : faults)
     if (fault.file == "--set") fault.file = sets_called;
   return recipe::lines_of(faults);
-}
-
-std::vector<Continuation::Change> changes(const recipe::Recipe& before, const recipe::Recipe& now) {
-  const auto old_values = recipe::flatten(before), new_values = recipe::flatten(now);
-  std::vector<Continuation::Change> changes;
-  for (size_t i = 0; i < new_values.size(); ++i)
-    if (new_values[i].second != old_values[i].second)
-      changes.push_back({new_values[i].first, old_values[i].second, new_values[i].second});
-  return changes;
 }
 
 /// Refused where another run goes on with this one, or has gone on in the same folder; else what
@@ -175,7 +170,7 @@ Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRe
   const auto free = reader.free_name(launch.name);
   if (!free) return fail(free);
   plan.name = *free;
-  plan.changes = changes(before.recipe, now.recipe);
+  plan.changes = recipe::changes(before.recipe, now.recipe);
   const recipe::Checkpoint& saves = now.recipe.checkpoint;
   plan.folder = !saves.enabled ? "nowhere: checkpoint.enabled is false"
                 : !saves.folder.empty() && backend_of(checkpoints->place().target).has_our_files()
@@ -201,7 +196,7 @@ std::string to_text(const Continuation& plan) {
   std::string text = fmt::format("{}, to step {} on {}\n  from {}\n", storage::words_of(from),
                                  count_text(static_cast<double>(plan.last_step)),
                                  plan.launch.target.name, plan.path);
-  for (const Continuation::Change& change : plan.changes)
+  for (const recipe::Change& change : plan.changes)
     text += fmt::format("  with {} {} instead of {}\n", change.key, change.now, change.before);
   text += fmt::format("  checkpoints go to {}\n", plan.folder);
   for (const std::string& note : plan.notes) text += fmt::format("  {}\n", note);

@@ -31,11 +31,8 @@ struct Continuation {
   int64_t last_step = 0;  // to which it trains
   std::string folder;     // of its checkpoints, in words
   std::string name;       // that the run gets, unless another takes it first
-  struct Change {
-    std::string key, before, now;
-  };
-  std::vector<Change> changes;     // of the recipe, against the parent's
-  std::vector<std::string> notes;  // what was passed over, or set otherwise than asked
+  std::vector<recipe::Change> changes;  // of the recipe, against the parent's
+  std::vector<std::string> notes;       // what was passed over, or set otherwise than asked
 };
 
 /// Resume: the newest checkpoint that is whole, of a run that has ended, on to more steps than it

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/process.h"
 #include "engine/kernels/operators.h"
+#include "engine/kernels/update.h"
 
 namespace heddle::calibrate {
 namespace {
@@ -225,7 +226,8 @@ void measure_one_pass(GpuBench& bench) {
             4, [&] { return Tensors{at::rand({kParameters}, bench.options(at::kFloat))}; });
       },
       [&](const std::vector<Tensors>& of) {
-        kernels::adamw_(of[0], of[1], of[2], of[3], lr, step, factor, {});
+        kernels::update_("heddle::adamw_", {of[0], of[1], of[2]}, of[3], lr, step, factor,
+                         {0.9, 0.95, 1e-8, 0.1});
       });
 }
 

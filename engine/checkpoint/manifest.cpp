@@ -11,6 +11,7 @@
 #include "engine/checkpoint/check_contents.h"
 #include "engine/checkpoint/hash.h"
 #include "engine/checkpoint/model_keys.h"
+#include "engine/optim/optimizer.h"
 #include "engine/recipe/parse.h"
 #include "engine/recipe/schema.h"
 
@@ -74,6 +75,13 @@ ordered_json settings_of(const recipe::Recipe& recipe) {
   return settings;
 }
 
+std::string states_of(const recipe::Optimizer& optimizer) {
+  std::vector<std::string> names;
+  for (const optim::State& state : optim::optimizer_of(optimizer.name).states({}, optimizer.settings))
+    names.push_back(state.name);
+  return names.empty() ? "no states" : fmt::format("{}", fmt::join(names, " and "));
+}
+
 std::string hash_without_digits(std::string text) {
   std::fill_n(text.begin() + kBeforeHash.size(), kHashDigits, '0');
   return hash_of(text);
@@ -116,8 +124,17 @@ Result<> check_fit(const recipe::Model& stored, const recipe::Model& model) {
   if (differences.empty()) return {};
   return fail(
       "a checkpoint of another model: {}; these must be the same, while parallelism, batch, data, "
-      "optimizer and schedule may change",
+      "learning rate and schedule may change",
       fmt::join(differences, "; "));
+}
+
+Result<> check_optimizer(const recipe::Optimizer& stored, const recipe::Optimizer& now) {
+  const std::string before = states_of(stored), wanted = states_of(now);
+  if (stored.name == now.name && before == wanted) return {};
+  return fail(
+      "a checkpoint of another optimizer: {} with {}, the recipe's is {} with {}; a run goes on with "
+      "the same one, or starts with the checkpoint's weights alone by model.checkpoint",
+      stored.name, before, now.name, wanted);
 }
 
 Result<Contents> parse_contents(std::string_view text) {

@@ -87,6 +87,9 @@ Result<Manifest> parse_manifest(std::string_view text);
 /// their shapes differ, and what may be another all the same.
 Result<> check_fit(const recipe::Model& stored, const recipe::Model& model);
 
+/// Whether an optimizer can go on from the states of another: the same one, with the same states.
+Result<> check_optimizer(const recipe::Optimizer& stored, const recipe::Optimizer& now);
+
 std::string to_text(const Contents& contents);
 Result<Contents> parse_contents(std::string_view text);
 

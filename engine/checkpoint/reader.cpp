@@ -107,6 +107,12 @@ Result<> Checkpoint::check_model(const recipe::Model& model) const {
   return fits ? fits : fail("{}: {}", folder_, fits.error().message);
 }
 
+Result<> Checkpoint::check_resumable(const recipe::Recipe& recipe) const {
+  if (auto fits = check_model(recipe.model); !fits) return fits;
+  const Result<> fits = check_optimizer(manifest_.recipe.optimizer, recipe.optimizer);
+  return fits ? fits : fail("{}: {}", folder_, fits.error().message);
+}
+
 Result<std::shared_ptr<const Checkpoint::File>> Checkpoint::file(const std::string& name) const {
   const std::lock_guard lock(files_->mutex);
   if (const auto found = files_->by_name.find(name); found != files_->by_name.end())

@@ -28,6 +28,8 @@ class Checkpoint {
   /// differ. `check_format` alone where any model will do.
   Result<> check_format() const;
   Result<> check_model(const recipe::Model& model) const;
+  /// Whether a run of this recipe can go on from it: its model, and its optimizer's states.
+  Result<> check_resumable(const recipe::Recipe& recipe) const;
 
   /// Rows and columns of a tensor, row by row into `out`. Pieces of shards that overlap the box are
   /// read once. An error says which file is missing or damaged, and where.

@@ -14,6 +14,7 @@
 
 #include "engine/cuda/attention.h"
 #include "engine/kernels/launch.h"
+#include "engine/kernels/update.h"
 
 namespace heddle::cuda {
 namespace {
@@ -434,36 +435,30 @@ Tensor clip_factor(const Tensor& norm, double max_norm) {
   return factor;
 }
 
-void adamw_(TensorList parameters, TensorList exp_avgs, TensorList exp_avg_sqs, TensorList grads,
-            const Tensor& lr, const Tensor& step, const Tensor& factor, double beta1, double beta2,
-            double eps, double weight_decay) {
-  TORCH_CHECK(exp_avgs.size() == parameters.size() && exp_avg_sqs.size() == parameters.size() &&
-                  grads.size() == parameters.size(),
-              "adamw_ takes four lists of one length");
-  const launch::AdamWRates rates{lr.const_data_ptr<double>(),
-                                 step.const_data_ptr<int64_t>(),
-                                 factor.const_data_ptr<float>(),
-                                 beta1,
-                                 beta2,
-                                 eps,
-                                 weight_decay};
-  in_launches(parameters.size(), [&](size_t first, size_t count) {
+template <launch::Update* Start>
+void update(const kernels::UpdateCall& call) {
+  TORCH_CHECK(call.written.size() <= 1 + launch::kUpdateStates, "an update of more states than ",
+              launch::kUpdateStates);
+  launch::UpdateRates rates{call.lr.const_data_ptr<double>(),
+                            call.step.const_data_ptr<int64_t>(),
+                            call.factor.const_data_ptr<float>(),
+                            {}};
+  TORCH_CHECK(call.settings.size() <= std::size(rates.settings), "an update with more settings than ", std::size(rates.settings));
+  std::ranges::copy(call.settings, rates.settings);
+  in_launches(call.grads.size(), [&](size_t first, size_t count) {
     ListBlocks blocks{.chunk = kernels::cuda::kListChunk};
-    launch::AdamWInputs inputs{};
+    launch::UpdateInputs inputs{};
     std::vector<Tensor> contiguous;
     for (size_t i = 0; i < count; ++i) {
       const size_t at = first + i;
-      for (const Tensor& each : {parameters[at], exp_avgs[at], exp_avg_sqs[at]})
-        TORCH_CHECK(each.is_contiguous() && each.sizes() == grads[at].sizes(),
-                    "adamw_ takes contiguous parameters and moments of the gradients' shapes");
-      contiguous.push_back(grads[at].contiguous());
-      blocks.add(grads[at].numel());
-      inputs.parameter[i] = parameters[at].mutable_data_ptr<float>();
-      inputs.exp_avg[i] = exp_avgs[at].mutable_data_ptr<float>();
-      inputs.exp_avg_sq[i] = exp_avg_sqs[at].mutable_data_ptr<float>();
+      contiguous.push_back(call.grads[at].contiguous());
+      blocks.add(contiguous.back().numel());
+      inputs.parameter[i] = call.written[0][at].mutable_data_ptr<float>();
+      for (size_t state = 1; state < call.written.size(); ++state)
+        inputs.state[state - 1][i] = call.written[state][at].mutable_data_ptr<float>();
       inputs.grad[i] = contiguous.back().const_data_ptr<float>();
     }
-    start([&] { launch::adamw(blocks, inputs, rates, stream()); });
+    start([&] { Start(blocks, inputs, rates, stream()); });
   });
 }
 
@@ -496,7 +491,7 @@ TORCH_LIBRARY_IMPL(heddle, CUDA, library) {
   library.impl("add_mm_", &add_mm_);
   library.impl("total_norm", &total_norm);
   library.impl("clip_factor", &clip_factor);
-  library.impl("adamw_", &adamw_);
+  library.impl("adamw_", kernels::update_kernel<&update<&launch::adamw>>());
 }
 
 }  // namespace heddle::cuda

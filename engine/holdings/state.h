@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/holdings/parameter.h"
+#include "engine/optim/state.h"
 
 namespace heddle::holdings {
 
@@ -14,24 +15,8 @@ namespace heddle::holdings {
 /// RoPE's.
 enum class Role : uint8_t { parameter, optimizer, gradient_sum, scale, table };
 
-/// How a number is kept. The factors of blocks are a state by themselves, of role `scale`.
-enum class Element : uint8_t { fp32, bf16, blocks_of_8_bits, blocks_of_4_bits };
-
-enum class Place : uint8_t { device, host };
-
-constexpr int64_t bits_of(Element element) {
-  switch (element) {
-    case Element::fp32:
-      return 32;
-    case Element::bf16:
-      return 16;
-    case Element::blocks_of_8_bits:
-      return 8;
-    case Element::blocks_of_4_bits:
-      return 4;
-  }
-  return 0;
-}
+using optim::Element;
+using optim::Place;
 
 /// A rank's part of a tensor of a checkpoint.
 struct Part {
@@ -57,7 +42,7 @@ struct State {
   std::optional<Stored> stored;  // none: checkpoints leave it out
 
   int64_t elements() const { return elements_of(shape); }
-  int64_t bytes() const { return (elements() * bits_of(element) + 7) / 8; }
+  int64_t bytes() const { return (elements() * optim::bits_of(element) + 7) / 8; }
 };
 
 }  // namespace heddle::holdings

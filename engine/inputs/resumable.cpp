@@ -12,7 +12,7 @@ Result<> check_resumable(const recipe::Recipe& recipe) {
   for (const std::string& name : checkpoint::checkpoints_in(folder)) {
     const auto newest = checkpoint::Checkpoint::open(folder + "/" + name);
     if (!newest) continue;
-    if (auto fits = newest->check_model(recipe.model); !fits)
+    if (auto fits = newest->check_resumable(recipe); !fits)
       return fail("checkpoint.folder: {}", fits.error().message);
     return {};
   }

@@ -5,7 +5,7 @@
 namespace heddle::kernels::cuda {
 namespace {
 
-// AdamWRates in fp32: it is enough for these, and of most GPUs fp64 is 32 or 64 times as slow.
+// UpdateRates in fp32: it is enough for these, and of most GPUs fp64 is 32 or 64 times as slow.
 struct Rates {
   const double* lr;
   const int64_t* step;
@@ -50,12 +50,12 @@ __device__ void update(float* parameter, float* exp_avg, float* exp_avg_sq, cons
 }
 
 // A block is a chunk of one parameter.
-__global__ void update_all(ListBlocks blocks, AdamWInputs tensors, Rates rates) {
+__global__ void update_all(ListBlocks blocks, UpdateInputs tensors, Rates rates) {
   const Factors f = factors_of(rates);
   if (f.factor == 0.0F) return;  // a gradient that is not finite changes nothing
   const int block = static_cast<int>(blockIdx.x), tensor = blocks.tensor_of(block);
-  float *p = tensors.parameter[tensor], *m = tensors.exp_avg[tensor],
-        *v = tensors.exp_avg_sq[tensor];
+  float *p = tensors.parameter[tensor], *m = tensors.state[0][tensor],
+        *v = tensors.state[1][tensor];
   const float* g = tensors.grad[tensor];
   const int64_t begin = blocks.begin(block, tensor), end = blocks.end(block, tensor);
   const int64_t whole = whole_packs<4>(begin, end, p, m, v, g);
@@ -67,18 +67,19 @@ __global__ void update_all(ListBlocks blocks, AdamWInputs tensors, Rates rates) 
 
 }  // namespace
 
-void adamw(const ListBlocks& blocks, const AdamWInputs& tensors, const AdamWRates& rates,
+void adamw(const ListBlocks& blocks, const UpdateInputs& tensors, const UpdateRates& rates,
            cudaStream_t stream) {
   if (blocks.blocks() == 0) return;
+  const auto [beta1, beta2, eps, weight_decay] = rates.settings;
   const Rates in_fp32{rates.lr,
                       rates.step,
                       rates.factor,
-                      static_cast<float>(std::log(rates.beta1)),
-                      static_cast<float>(std::log(rates.beta2)),
-                      static_cast<float>(rates.beta1),
-                      static_cast<float>(rates.beta2),
-                      static_cast<float>(rates.eps),
-                      static_cast<float>(rates.weight_decay)};
+                      static_cast<float>(std::log(beta1)),
+                      static_cast<float>(std::log(beta2)),
+                      static_cast<float>(beta1),
+                      static_cast<float>(beta2),
+                      static_cast<float>(eps),
+                      static_cast<float>(weight_decay)};
   launch(stream, blocks.blocks(), &update_all, blocks, tensors, in_fp32);
 }
 

@@ -260,23 +260,4 @@ Tensor clip_factor(const Tensor& norm, double max_norm) {
   return factor.masked_fill(norm.isfinite().logical_not(), 0.0).to(at::kFloat);
 }
 
-void adamw_(at::TensorList parameters, at::TensorList exp_avgs, at::TensorList exp_avg_sqs,
-            at::TensorList grads, const Tensor& lr, const Tensor& step, const Tensor& factor,
-            double beta1, double beta2, double eps, double weight_decay) {
-  const Tensor keep = factor.eq(0.0), t = step.to(at::kDouble);
-  const Tensor correction1 = 1.0 - at::pow(beta1, t),
-               correction2 = (1.0 - at::pow(beta2, t)).sqrt().to(at::kFloat);
-  const Tensor decay = (1.0 - lr * weight_decay).to(at::kFloat),
-               rate = (lr / correction1).to(at::kFloat);
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const Tensor grad = at::where(keep, at::zeros_like(grads[i]), grads[i] * factor);
-    const Tensor m = exp_avgs[i].lerp(grad, 1.0 - beta1),
-                 v = exp_avg_sqs[i] * beta2 + grad.square() * (1.0 - beta2);
-    const Tensor updated = parameters[i] * decay - rate * m / (v.sqrt() / correction2 + eps);
-    parameters[i].copy_(at::where(keep, parameters[i], updated));
-    exp_avgs[i].copy_(at::where(keep, exp_avgs[i], m));
-    exp_avg_sqs[i].copy_(at::where(keep, exp_avg_sqs[i], v));
-  }
-}
-
 }  // namespace heddle::kernels::composite

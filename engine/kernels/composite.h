@@ -42,8 +42,5 @@ void accumulate_(at::Tensor sum, const at::Tensor& value);
 std::vector<at::Tensor> squared_norms(at::TensorList tensors);
 at::Tensor total_norm(at::TensorList squared_norms);
 at::Tensor clip_factor(const at::Tensor& norm, double max_norm);
-void adamw_(at::TensorList parameters, at::TensorList exp_avgs, at::TensorList exp_avg_sqs,
-            at::TensorList grads, const at::Tensor& lr, const at::Tensor& step,
-            const at::Tensor& factor, double beta1, double beta2, double eps, double weight_decay);
 
 }  // namespace heddle::kernels::composite

@@ -141,17 +141,21 @@ void squared_norms(Type type, const ListBlocks& blocks, const Inputs& tensors,
 void total_norm(const Inputs& squares, int count, double* total, bool add, cudaStream_t stream);
 void clip_factor(const double* norm, double max_norm, float* factor, cudaStream_t stream);
 
-struct AdamWInputs {
-  float *parameter[kListed], *exp_avg[kListed], *exp_avg_sq[kListed];
+/// The most states that an optimizer keeps for a parameter.
+inline constexpr int kUpdateStates = 2;
+/// Operands and settings of an optimizer's update, in the operator's order (update.h).
+struct UpdateInputs {
+  float *parameter[kListed], *state[kUpdateStates][kListed];
   const float* grad[kListed];
 };
-struct AdamWRates {
+struct UpdateRates {
   const double* lr;
   const int64_t* step;
   const float* factor;
-  double beta1, beta2, eps, weight_decay;
+  double settings[4];
 };
-void adamw(const ListBlocks& blocks, const AdamWInputs& tensors, const AdamWRates& rates,
-           cudaStream_t stream);
+using Update = void(const ListBlocks& blocks, const UpdateInputs& tensors, const UpdateRates& rates,
+                    cudaStream_t stream);
+Update adamw;
 
 }  // namespace heddle::kernels::cuda

@@ -113,19 +113,4 @@ at::Tensor total_norm(const std::vector<at::Tensor>& squared_norms);
 /// which makes the update a no-op.
 at::Tensor clip_factor(const at::Tensor& norm, double max_norm);
 
-struct AdamW {
-  double beta1 = 0.9;
-  double beta2 = 0.95;
-  double eps = 1e-8;
-  double weight_decay = 0.1;
-};
-
-/// One decoupled-decay Adam update (arXiv 1711.05101, algorithm 2) of each parameter (shard), in
-/// place. The lists run side by side; lr (fp64), step (int64, 1-based) and factor (fp32, multiplies
-/// the gradients) have no dimension. Results do not depend on how lists are cut.
-void adamw_(const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& exp_avgs,
-            const std::vector<at::Tensor>& exp_avg_sqs, const std::vector<at::Tensor>& grads,
-            const at::Tensor& lr, const at::Tensor& step, const at::Tensor& factor,
-            const AdamW& settings);
-
 }  // namespace heddle::kernels

@@ -259,4 +259,9 @@ const KeyInfo* find_key(std::string_view key) {
   return found == keys().end() ? nullptr : &*found;
 }
 
+bool applies(const KeyInfo& info, const Recipe& recipe) {
+  return info.optimizers.empty() ||
+         std::ranges::find(info.optimizers, recipe.optimizer.name) != info.optimizers.end();
+}
+
 }  // namespace heddle::recipe

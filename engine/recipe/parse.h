@@ -107,18 +107,28 @@ struct KeyInfo {
   std::string files = {};               // of a path: "*.txt *.jsonl", "/" for folders
   Step step = Step::digit;
   std::string graph = {};  // the first pass that makes it part of the graph; empty: none does
+  std::vector<std::string> optimizers = {};  // that have it; empty: all
 };
 
 /// All keys in the design's order: for forms, completion, docs/recipe.md and `did you mean`.
 const std::vector<KeyInfo>& keys();
 /// One of them; null: there is no such key.
 const KeyInfo* find_key(std::string_view key);
+/// Whether a recipe has the key: not another optimizer's.
+bool applies(const KeyInfo& info, const Recipe& recipe);
 /// The form's groups, in its order, and the keys of one of them, in its order too.
 const std::vector<std::string>& groups();
 std::vector<const KeyInfo*> keys_of(std::string_view group);
 
-/// Flat (dotted key, TOML value) pairs of everything that is set or defaulted: for the difference
-/// of two recipes.
+/// Flat (dotted key, TOML value) pairs of everything that is set or defaulted, without keys that
+/// only other optimizers have.
 std::vector<std::pair<std::string, std::string>> flatten(const Recipe& recipe);
+
+/// A key with another value in TOML; empty where a recipe has no such key.
+struct Change {
+  std::string key, before, now;
+};
+/// The difference of two recipes.
+std::vector<Change> changes(const Recipe& before, const Recipe& now);
 
 }  // namespace heddle::recipe

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/optim/key.h"
 #include "engine/recipe/axes.h"
 
 namespace heddle::recipe {
@@ -108,9 +109,7 @@ struct Validation {
 struct Optimizer {
   std::string name = "adamw";
   double lr = 3e-4;
-  double beta1 = 0.9;
-  double beta2 = 0.95;
-  double eps = 1e-8;
+  optim::Settings settings;  // keys that only some optimizers have (engine/optim), unless default
   double weight_decay = 0.1;
   bool operator==(const Optimizer&) const = default;
 };

@@ -390,6 +390,7 @@ Parsed resolve(const Parsed& parsed, int64_t ranks) {
   Checks checks(resolved);
   check_model(recipe, checks);
   check_data(recipe, checks);
+  check_optimizer(resolved, checks);
   check_schedule(recipe, checks);
   const bool has_mesh = check_mesh(recipe, checks);
   if (has_mesh) {

@@ -29,6 +29,9 @@ class Checks {
 /// Names of modules against the model's: of buckets, of exceptions, of what float8 leaves out.
 void check_names(const Parsed& parsed, Checks& checks);
 
+/// Keys of other optimizers that are written.
+void check_optimizer(const Parsed& parsed, Checks& checks);
+
 /// Whether products in 8 bits can be made of what there is. After the mesh's checks.
 void check_float8(const Recipe& recipe, Checks& checks);
 

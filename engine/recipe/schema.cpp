@@ -5,6 +5,7 @@
 #include "engine/recipe/data_fields.h"
 #include "engine/recipe/fields.h"
 #include "engine/recipe/nccl_fields.h"
+#include "engine/recipe/optimizer_fields.h"
 #include "engine/recipe/parallelism_fields.h"
 #include "engine/recipe/special_fields.h"
 
@@ -225,21 +226,6 @@ std::vector<Field> make_schema() {
       number("validation.temperature", &R::validation, &Validation::temperature, kPositive)
           .says("temperature", "",
                 "Of the second sample; the first takes the likeliest token each time."),
-      choice("optimizer.name", &R::optimizer, &Optimizer::name, named({"adamw"}))
-          .says("optimizer", "", "How gradients change the weights.")
-          .names({"AdamW"})
-          .graph(),
-      number("optimizer.lr", &R::optimizer, &Optimizer::lr, kPositive)
-          .says("lr", "", "The highest learning rate of the schedule.")
-          .often(),
-      betas_field().says("betas", "", "Momenta of the gradient and of its square.").graph(),
-      number("optimizer.eps", &R::optimizer, &Optimizer::eps, kPositive)
-          .says("eps", "", "What AdamW adds to the root of the second moment.")
-          .graph(),
-      number("optimizer.weight_decay", &R::optimizer, &Optimizer::weight_decay, kNotNegative)
-          .says("weight decay", "", "Decay of every parameter, times the learning rate.")
-          .often()
-          .graph(),
       integer("schedule.warmup_steps", &R::schedule, &Schedule::warmup_steps, 0)
           .says("warm-up", "steps", "Steps over which the learning rate rises from 0.")
           .often()
@@ -381,6 +367,7 @@ std::vector<Field> make_schema() {
     fields.insert(at, std::move_iterator(more.begin()), std::move_iterator(more.end()));
   };
   insert("training.steps", data_fields());
+  insert("schedule.warmup_steps", optimizer_fields());
   insert("wrapping.mode", parallelism_fields());
   insert("hardware.name", nccl_fields());
   for (Field& field : fields) {

@@ -71,25 +71,6 @@ Field preset_field() {
           [](const Recipe& recipe) { return quote(recipe.model.preset); }};
 }
 
-Field betas_field() {
-  return {{"optimizer.betas", "list", "", "two numbers, 0 or more and less than 1"},
-          [](const toml::node& node, Recipe& recipe, const Complain& complain) {
-            const toml::array* array = node.as_array();
-            if (array == nullptr || array->size() != 2) {
-              complain_of_type(complain, node, "a list of two numbers", kMomentum.words);
-              return;
-            }
-            const auto first = read_number(*array->get(0), kMomentum, complain);
-            const auto second = read_number(*array->get(1), kMomentum, complain);
-            if (first) recipe.optimizer.beta1 = *first;
-            if (second) recipe.optimizer.beta2 = *second;
-          },
-          [](const Recipe& recipe) {
-            return fmt::format("[{}, {}]", number_text(recipe.optimizer.beta1),
-                               number_text(recipe.optimizer.beta2));
-          }};
-}
-
 Field rest_field(const Axis& axis) {
   const std::string valid = "-1 (what is left of the ranks) or 1 or more";
   return {{axis.key(), "integer", "", valid, {}, -1, kMaxRanks},

@@ -11,7 +11,6 @@ const Names<RecomputeMode>& recompute_modes();
 
 Field preset_field();
 Field rope_scaling_field();
-Field betas_field();
 /// The degree that takes the remaining ranks.
 Field rest_field(const Axis& axis);
 Field stage_layers_field();

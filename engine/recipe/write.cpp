@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <map>
+
 #include "engine/recipe/parse.h"
 #include "engine/recipe/presets.h"
 #include "engine/recipe/schema.h"
@@ -32,8 +34,23 @@ std::string to_toml(const Recipe& recipe) {
 
 std::vector<std::pair<std::string, std::string>> flatten(const Recipe& recipe) {
   std::vector<std::pair<std::string, std::string>> pairs;
-  for (const Field& field : schema()) pairs.emplace_back(field.info.key, field.write(recipe));
+  for (const Field& field : schema()) {
+    std::string value = field.write(recipe);
+    if (applies(field.info, recipe) || value != field.info.fallback)
+      pairs.emplace_back(field.info.key, std::move(value));
+  }
   return pairs;
+}
+
+std::vector<Change> changes(const Recipe& before, const Recipe& now) {
+  std::map<std::string, std::string> old_values, new_values;
+  for (auto& [key, value] : flatten(before)) old_values[key] = std::move(value);
+  for (auto& [key, value] : flatten(now)) new_values[key] = std::move(value);
+  std::vector<Change> all;
+  for (const KeyInfo& info : keys())
+    if (old_values[info.key] != new_values[info.key])
+      all.push_back({info.key, old_values[info.key], new_values[info.key]});
+  return all;
 }
 
 }  // namespace heddle::recipe

@@ -5,8 +5,8 @@
 #include <ATen/ops/tensor.h>
 
 #include "engine/kernels/sight_numbers.h"
-#include "engine/optim/schedule.h"
 #include "engine/parallel/context_parallel.h"
+#include "engine/recipe/schedule.h"
 #include "engine/runtime/agreement.h"
 
 namespace heddle::step {
@@ -127,7 +127,7 @@ runtime::NamedTensors step_tensors(const recipe::Recipe& recipe, const recipe::L
                                    int64_t step, int64_t rank) {
   const recipe::Mesh& mesh = layout.mesh();
   const double lr =
-      recipe.optimizer.lr * optim::lr_factor(recipe.schedule, recipe.training.steps, step);
+      recipe.optimizer.lr * recipe::lr_factor(recipe.schedule, recipe.training.steps, step);
   // Packed samples have no padding: every label counts.
   const auto count = static_cast<double>(recipe.training.global_batch * recipe.data.seq_len);
   runtime::NamedTensors tensors = {{"token_count", at::scalar_tensor(count, at::kFloat)},

@@ -7,8 +7,11 @@
 #include <map>
 
 #include "engine/graph/recorder.h"
+#include "engine/kernels/operators.h"
+#include "engine/optim/optimizer.h"
 #include "engine/recipe/loss_chunks.h"
 #include "engine/runtime/collectives.h"
+#include "engine/step/update_operators.h"
 
 namespace heddle::step {
 namespace {
@@ -33,8 +36,7 @@ StepSettings settings_of(const recipe::Recipe& recipe) {
   const recipe::Mesh& mesh = layout.mesh();
   return {.micro_batches = recipe.micro_batches(),
           .max_norm = recipe.training.max_norm,
-          .adamw = {recipe.optimizer.beta1, recipe.optimizer.beta2, recipe.optimizer.eps,
-                    recipe.optimizer.weight_decay},
+          .optimizer = recipe.optimizer,
           .rules = recipe::UpdateRules(recipe),
           .layout = layout,
           .float8 = recipe::Float8Layers(recipe.precision, recipe.model.tied_embeddings),
@@ -58,12 +60,13 @@ Step::Step(model::Llama& model, const StepSettings& settings, const MakeState& m
     loss_sum_ = make_state("validation_loss_sum", {});
     return;
   }
+  const optim::Optimizer& optimizer = optim::optimizer_of(settings.optimizer.name);
   for (model::Parameter* parameter : model.parameters()) {
-    State state{parameter, {}, {}, {}, {}};
+    State state{parameter, {}, {}, {}};
     const std::vector<int64_t> sizes = parameter->shard.sizes().vec();
     if (settings.work == Work::train) {
-      state.exp_avg = make_state(parameter->name + ".exp_avg", sizes);
-      state.exp_avg_sq = make_state(parameter->name + ".exp_avg_sq", sizes);
+      for (const optim::State& each : optimizer.states(sizes, settings.optimizer.settings))
+        state.kept.push_back(make_state(parameter->name + "." + each.name, each.shape));
     }
     if (settings.micro_batches > 1)
       state.sum =
@@ -208,18 +211,27 @@ runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_
     const auto found = rates.find(part);
     return found == rates.end() ? rates.emplace(part, lr * part).first->second : found->second;
   };
+  const optim::Optimizer& optimizer = optim::optimizer_of(settings_.optimizer.name);
   for (State& state : states_) {
     const recipe::UpdateRule rule = settings_.rules.of(state.parameter->name);
-    kernels::AdamW adamw = settings_.adamw;
-    adamw.weight_decay = rule.weight_decay;
     const at::Tensor rate = settings_.work == Work::train ? rate_of(rule) : lr;
     const graph::ModuleScope scope(state.parameter->module());
     if (settings_.work == Work::evaluate) {
       outputs["grad." + state.parameter->name] = state.grad;
       continue;
     }
-    kernels::adamw_({state.parameter->shard}, {state.exp_avg}, {state.exp_avg_sq}, {state.grad},
-                    rate, step_number, factor, adamw);
+    UpdateOperators operators;
+    std::vector<optim::Value> kept;
+    for (const at::Tensor& each : state.kept) kept.push_back(operators.add(each));
+    optimizer.update(operators,
+                     {.parameter = operators.add(state.parameter->shard),
+                      .states = std::move(kept),
+                      .gradient = operators.add(state.grad),
+                      .rate = operators.add(rate),
+                      .step = operators.add(step_number),
+                      .factor = operators.add(factor),
+                      .weight_decay = rule.weight_decay},
+                     settings_.optimizer.settings);
     if (settings_.micro_batches > 1) state.sum.zero_();
   }
   if (settings_.work == Work::evaluate) outputs["logits"] = logits_;

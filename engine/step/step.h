@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/kernels/operators.h"
 #include "engine/model/llama.h"
 #include "engine/recipe/layout.h"
 #include "engine/recipe/update_rules.h"
@@ -23,7 +22,7 @@ enum class Work : uint8_t { train, evaluate, validate };
 struct StepSettings {
   int64_t micro_batches = 1;
   double max_norm = 1.0;  // 0: no clipping
-  kernels::AdamW adamw;   // its weight decay, and how the learning rate differs: by `rules`
+  recipe::Optimizer optimizer;
   recipe::UpdateRules rules;
   recipe::Layout layout;
   recipe::Float8Layers float8;
@@ -62,7 +61,7 @@ class Step {
  private:
   struct State {
     model::Parameter* parameter;
-    at::Tensor exp_avg, exp_avg_sq;
+    std::vector<at::Tensor> kept;  // by the optimizer, in its order
     at::Tensor sum;   // over micro-batches, where there are several: whole, or this rank's shard
     at::Tensor grad;  // this rank's shard of the step's gradient
   };

@@ -35,14 +35,10 @@ Attempt joined(const std::vector<std::string>& all) {
 }
 
 std::string recipe_changes(const recipe::Recipe& before, const recipe::Recipe& now) {
-  const auto old_values = recipe::flatten(before), new_values = recipe::flatten(now);
   std::vector<std::string> changes;
-  for (size_t i = 0; i < new_values.size(); ++i) {
-    const auto& [key, value] = new_values[i];
-    if (key.starts_with("checkpoint.") || key.starts_with("telemetry.")) continue;
-    if (value != old_values[i].second)
-      changes.push_back(fmt::format("{} was {}, is {}", key, old_values[i].second, value));
-  }
+  for (const auto& [key, old, value] : recipe::changes(before, now))
+    if (!key.starts_with("checkpoint.") && !key.starts_with("telemetry."))
+      changes.push_back(fmt::format("{} was {}, is {}", key, old, value));
   return fmt::format("{}", fmt::join(changes, "; "));
 }
 
@@ -56,7 +52,7 @@ Attempt load(const std::string& path, const recipe::Recipe& recipe, int64_t rank
              const runtime::NamedTensors& states, Beginning& beginning) {
   const auto source = checkpoint::Checkpoint::open(path);
   if (!source) return {false, source.error().message};
-  if (auto fits = source->check_model(recipe.model); !fits) return {true, fits.error().message};
+  if (auto fits = source->check_resumable(recipe); !fits) return {true, fits.error().message};
   if (auto loaded = step::load_checkpoint(*source, recipe, rank, states); !loaded)
     return {false, loaded.error().message};
   const checkpoint::Manifest& manifest = source->manifest();

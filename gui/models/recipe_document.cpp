@@ -190,17 +190,15 @@ bool RecipeDocument::keepUnsavedIn(const QString& file) {
 QStringList RecipeDocument::unsavedChanges() const {
   const recipe::Parsed old = recipe::parse(saved_.toStdString(), "");
   const recipe::Parsed now = recipe::parse(text_.toStdString(), "");
-  const auto before = recipe::flatten(old.recipe), after = recipe::flatten(now.recipe);
   QStringList changes;
-  for (size_t i = 0; readable_ && i < after.size(); ++i) {
+  if (!readable_) return changes;
+  for (const auto& [key, before, after] : recipe::changes(old.recipe, now.recipe)) {
     // A change of preset is listed alone, without the values that follow from it.
-    const std::string& key = after[i].first;
     const bool written = old.places.contains(key) || now.places.contains(key);
-    if (before[i] == after[i] || (!written && key.find('.') != std::string::npos)) continue;
+    if (!written && key.find('.') != std::string::npos) continue;
     changes << QStringLiteral("%1  %2 → %3")
-                   .arg(QString::fromStdString(key),
-                        shortValue(QString::fromStdString(before[i].second)),
-                        shortValue(QString::fromStdString(after[i].second)));
+                   .arg(QString::fromStdString(key), shortValue(QString::fromStdString(before)),
+                        shortValue(QString::fromStdString(after)));
   }
   return changes;
 }

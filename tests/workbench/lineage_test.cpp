@@ -271,7 +271,7 @@ class LineageTest : public QObject {
     refused(planned(Kind::fork, parent, "15", {"model.n_layers=3", "model.dim=64"}),
             {"step-15: a checkpoint of another model: its dim is 256, the recipe's 64; its "
              "n_layers is 6, the recipe's 3",
-             "parallelism, batch, data, optimizer and schedule may change"});
+             "parallelism, batch, data, learning rate and schedule may change"});
     QVERIFY(planned(Kind::fork, parent, "15",
                     {"hardware.ranks=1", "training.local_batch=4", "data.seq_len=16"}));
     refused(planned(Kind::fork, parent, "15", {"optimizer.learning=1"}), {"optimizer.learning"});

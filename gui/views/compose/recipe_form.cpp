@@ -144,6 +144,12 @@ void RecipeForm::make(Entry& entry, QWidget* group) {
   enable(field);
 }
 
+/// Not a key that only other optimizers have, unless it is written.
+bool RecipeForm::isOffered(const Entry& entry) const {
+  return recipe::applies(*entry.info, document_.resolved().recipe) ||
+         document_.isWritten(QString::fromStdString(entry.info->key));
+}
+
 bool RecipeForm::isShown(const Group& group, const Entry& entry) const {
   const recipe::KeyInfo& info = *entry.info;
   const QString sought = search_->text().trimmed();
@@ -163,14 +169,16 @@ void RecipeForm::arrange() {
   bool reordered = false;
   for (Group& group : groups_) {
     QList<QWidget*> shown;
-    qsizetype rare = 0;
+    qsizetype offered = 0, rare = 0;
     for (Entry& entry : group.entries) {
+      if (!isOffered(entry)) continue;
+      ++offered;
       rare += entry.info->often ? 0 : 1;
       if (!isShown(group, entry)) continue;
       if (entry.cell == nullptr) make(entry, group.whole);
       shown << entry.cell;
     }
-    const qsizetype hidden = group.entries.size() - shown.size();
+    const qsizetype hidden = offered - shown.size();
     const QString title =
         hidden == 0 || searching ? group.title : tr("%1   + %2").arg(group.title).arg(hidden);
     if (group.head->text() != title || group.head->icon().isNull()) {

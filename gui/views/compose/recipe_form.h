@@ -70,6 +70,7 @@ class RecipeForm : public QWidget {
 
   void addGroup(const QString& title);
   void make(Entry& entry, QWidget* group);
+  bool isOffered(const Entry& entry) const;
   bool isShown(const Group& group, const Entry& entry) const;
   void arrange();
   /// Tab visits the shown fields in their order on screen, whenever they were made.

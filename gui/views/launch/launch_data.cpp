@@ -91,17 +91,15 @@ QString othersText(const recipe::Parsed& resolved, const FlatValues& values) {
       "optimizer.lr",   "precision.float8", "data.tokenizer",        "hardware.ranks",
       "override"};
   static const std::vector<std::string> kDegrees = recipe::keys_along(recipe::kWorld);
-  const FlatValues defaults = recipe::flatten(recipe::Recipe{});
   QStringList texts = exceptionTexts(resolved.recipe);
-  for (size_t i = 0; i < values.size(); ++i) {
-    const auto& [key, value] = values[i];
+  for (const auto& [key, value] : values) {
     if (kShown.contains(key) || std::ranges::find(kDegrees, key) != kDegrees.end()) continue;
-    if (value == defaults[i].second) continue;
+    const recipe::KeyInfo* info = recipe::find_key(key);
+    if (info == nullptr || value == info->fallback) continue;
     if (!resolved.places.contains(key)) continue;  // follows from other keys
     // The preset's or the checkpoint's numbers are the model's, which its own row names.
     if (key.starts_with("model.") && key != "model.checkpoint") continue;
-    const recipe::KeyInfo* info = recipe::find_key(key);
-    const bool path = info != nullptr && !info->files.empty();
+    const bool path = !info->files.empty();
     QString text = QString::fromStdString(value).remove(QLatin1Char('"'));
     if (path) text = QFileInfo(text).fileName();
     texts << QStringLiteral("%1 %2").arg(QString::fromStdString(key), text);

@@ -214,7 +214,7 @@ void ContinueDialog::display(const Result<workbench::Continuation>& plan) {
   add(tr("on"), wordsOf(plan_->launch.target.name));
   add(tr("begins with"), wordsOf(plan_->path));
   add(tr("saves in"), wordsOf(plan_->folder));
-  for (const workbench::Continuation::Change& change : plan_->changes)
+  for (const recipe::Change& change : plan_->changes)
     add(wordsOf(change.key),
         tr("%1 instead of %2").arg(wordsOf(change.now), wordsOf(change.before)));
   QStringList notes;

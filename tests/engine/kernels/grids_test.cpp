@@ -75,7 +75,7 @@ class GridsTest : public QObject {
     row("accumulation", [=] { cuda::accumulate(kBf16, x, x, kDim * kDim, nullptr); });
     row("casts", [=] { cuda::cast_list(cuda::Type::fp32, a_layers_weights(), {}, {}, nullptr); });
     row("AdamW", [=] {
-      cuda::adamw(a_layers_weights(), {}, {fp64, labels, x, 0.9, 0.95, 1e-8, 0.1}, nullptr);
+      cuda::adamw(a_layers_weights(), {}, {fp64, labels, x, {0.9, 0.95, 1e-8, 0.1}}, nullptr);
     });
     for (const bool by_row : {false, true})
       for (const bool transposed : {false, true}) {

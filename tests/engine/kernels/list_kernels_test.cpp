@@ -130,16 +130,18 @@ void check_adamw(const Rates& rates, const std::vector<size_t>& sizes) {
   });
   const auto [p_after, m_after, v_after] = in_any_order([&] {
     std::tuple after(p.copy(), m.copy(), v.copy());
-    cuda::AdamWInputs inputs{};
+    cuda::UpdateInputs inputs{};
     for (size_t i = 0; i < sizes.size(); ++i) {
       inputs.parameter[i] = std::get<0>(after).tensors[i].data();
-      inputs.exp_avg[i] = std::get<1>(after).tensors[i].data();
-      inputs.exp_avg_sq[i] = std::get<2>(after).tensors[i].data();
+      inputs.state[0][i] = std::get<1>(after).tensors[i].data();
+      inputs.state[1][i] = std::get<2>(after).tensors[i].data();
       inputs.grad[i] = g.tensors[i].data();
     }
     cuda::adamw(blocks_of(sizes), inputs,
-                {&rates.lr, &rates.step, &rates.factor, rates.beta1, rates.beta2, rates.eps,
-                 rates.weight_decay},
+                {&rates.lr,
+                 &rates.step,
+                 &rates.factor,
+                 {rates.beta1, rates.beta2, rates.eps, rates.weight_decay}},
                 nullptr);
     return after;
   });
@@ -219,15 +221,15 @@ class ListKernelsTest : public QObject {
     const auto given = List<float>::random(sizes);
     auto p = given.copy(), m = given.copy(), v = given.copy();
     auto g = Array<float>::of(std::vector<double>(100, NAN));
-    cuda::AdamWInputs inputs{};
+    cuda::UpdateInputs inputs{};
     inputs.parameter[0] = p.tensors[0].data();
-    inputs.exp_avg[0] = m.tensors[0].data();
-    inputs.exp_avg_sq[0] = v.tensors[0].data();
+    inputs.state[0][0] = m.tensors[0].data();
+    inputs.state[1][0] = v.tensors[0].data();
     inputs.grad[0] = g.data();
     const double lr = 1;
     const int64_t step = 1;
     const float factor = 0;
-    cuda::adamw(blocks_of(sizes), inputs, {&lr, &step, &factor, 0.9, 0.95, 1e-8, 0.1}, nullptr);
+    cuda::adamw(blocks_of(sizes), inputs, {&lr, &step, &factor, {0.9, 0.95, 1e-8, 0.1}}, nullptr);
     QVERIFY(p.same_bits(given) && m.same_bits(given) && v.same_bits(given));
   }
 
@@ -235,7 +237,7 @@ class ListKernelsTest : public QObject {
     const auto blocks = blocks_of({0, 0});
     const auto launches = launches_of([&] {
       cuda::cast_list(cuda::Type::fp32, blocks, {}, {}, nullptr);
-      cuda::adamw(blocks, {}, {nullptr, nullptr, nullptr, 0.9, 0.95, 1e-8, 0.1}, nullptr);
+      cuda::adamw(blocks, {}, {nullptr, nullptr, nullptr, {0.9, 0.95, 1e-8, 0.1}}, nullptr);
       cuda::squared_norms(cuda::Type::fp32, {}, {}, {}, nullptr, nullptr);
     });
     QVERIFY(launches.empty());

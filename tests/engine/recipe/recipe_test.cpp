@@ -63,7 +63,7 @@ class RecipeTest : public QObject {
                      7};
     expected.training = {10, 4, 64, 1, 0, 1, 3, true};
     expected.validation = {{"held-out.txt"}, 5, 4, "To be", 12, 0.5};
-    expected.optimizer = {"adamw", 1e-3, 0.8, 0.9, 1e-6, 0};
+    expected.optimizer = {"adamw", 1e-3, {{"betas", {0.8, 0.9}}, {"eps", {1e-6}}}, 0};
     expected.schedule = {2, Decay::cosine, 0.5, 0.1};
     Parallelism& parallelism = expected.parallelism;
     static_cast<Degrees&>(parallelism) = {
@@ -150,7 +150,7 @@ class RecipeTest : public QObject {
                  "override=[{modules=[\"norm\"], recompute=\"none\"}]"});
     QCOMPARE(recipe.training.steps, 8);
     QCOMPARE(recipe.data.text, (std::vector<std::string>{"other.txt", "more"}));
-    QCOMPARE(recipe.optimizer.beta2, 0.6);
+    QCOMPARE(recipe.optimizer.settings.at("betas")[1], 0.6);
     QVERIFY(recipe.schedule.decay == Decay::none);
     QCOMPARE(recipe.checkpoint.folder, std::string("c4/"));
     QCOMPARE(recipe.wrapping.memory_limit, int64_t{2} << 30);

@@ -1,6 +1,6 @@
 #include "reference.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "engine/recipe/parse.h"
 
@@ -17,6 +17,8 @@ std::string cell(const std::string& text) {
 std::string meaning(const KeyInfo& info) {
   std::string text = info.help;
   if (!info.unit.empty()) text += fmt::format(" Unit: {}.", info.unit);
+  if (!info.optimizers.empty())
+    text += fmt::format(" Optimizer: {}.", fmt::join(info.optimizers, ", "));
   return text;
 }
 

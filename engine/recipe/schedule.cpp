@@ -1,15 +1,15 @@
-#include "engine/optim/schedule.h"
+#include "engine/recipe/schedule.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-namespace heddle::optim {
+namespace heddle::recipe {
 
-double lr_factor(const recipe::Schedule& schedule, int64_t steps, int64_t step) {
+double lr_factor(const Schedule& schedule, int64_t steps, int64_t step) {
   const int64_t warmup = schedule.warmup_steps;
   if (step < warmup) return static_cast<double>(step + 1) / static_cast<double>(warmup);
-  if (schedule.decay == recipe::Decay::none) return 1.0;
+  if (schedule.decay == Decay::none) return 1.0;
   const int64_t decay = schedule.decay_ratio > 0.0
                             ? std::llround(static_cast<double>(steps) * schedule.decay_ratio)
                             : steps - warmup;
@@ -20,9 +20,9 @@ double lr_factor(const recipe::Schedule& schedule, int64_t steps, int64_t step) 
   const double p =
       way > 0 ? std::min(1.0, static_cast<double>(step - first) / static_cast<double>(way)) : 1.0;
   double f = 1.0 - p;
-  if (schedule.decay == recipe::Decay::sqrt) f = 1.0 - std::sqrt(p);
-  if (schedule.decay == recipe::Decay::cosine) f = 0.5 * (1.0 + std::cos(std::numbers::pi * p));
+  if (schedule.decay == Decay::sqrt) f = 1.0 - std::sqrt(p);
+  if (schedule.decay == Decay::cosine) f = 0.5 * (1.0 + std::cos(std::numbers::pi * p));
   return schedule.min_lr_factor + (1.0 - schedule.min_lr_factor) * f;
 }
 
-}  // namespace heddle::optim
+}  // namespace heddle::recipe

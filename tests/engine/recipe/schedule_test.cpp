@@ -1,12 +1,12 @@
 // The learning rate's factor against the formula's own worked values.
-#include "engine/optim/schedule.h"
+#include "engine/recipe/schedule.h"
 
 #include <QTest>
 #include <cmath>
 
 #include "tests/support/test_class.h"
 
-using heddle::optim::lr_factor;
+using heddle::recipe::lr_factor;
 using heddle::recipe::Decay;
 using heddle::recipe::Schedule;
 

@@ -1,0 +1,12 @@
+// The keys of [optimizer]: the ones that all optimizers have, and those of each from engine/optim.
+#pragma once
+
+#include <vector>
+
+#include "engine/recipe/schema.h"
+
+namespace heddle::recipe {
+
+std::vector<Field> optimizer_fields();
+
+}  // namespace heddle::recipe

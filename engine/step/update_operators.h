@@ -1,0 +1,25 @@
+// An optimizer's calls of operators, on the tensors of the step that is being run or captured.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/optim/update.h"
+
+namespace heddle::step {
+
+class UpdateOperators : public optim::Operators {
+ public:
+  optim::Value add(const at::Tensor& tensor);
+  std::vector<optim::Value> call(const std::string& name,
+                                 const std::vector<optim::Argument>& arguments) override;
+
+ private:
+  const at::Tensor& at(optim::Value value) const { return tensors_[static_cast<size_t>(value)]; }
+
+  std::vector<at::Tensor> tensors_;
+};
+
+}  // namespace heddle::step
