@@ -56,7 +56,9 @@ Judged judge(const RunCheckpoints& checkpoints, const SavedCheckpoint& of,
     return {false, fmt::format("{}: format {}, which a newer Heddle has written; this one reads up "
                                "to {}",
                                path, manifest->format, checkpoint::kFormat)};
-  const auto faulty = [&](const Error& error) { return Judged{false, path + ": " + error.message}; };
+  const auto faulty = [&](const Error& error) {
+    return Judged{false, path + ": " + error.message};
+  };
   if (const auto fits = checkpoint::check_optimizer(manifest->recipe.optimizer, recipe.optimizer);
       !fits)
     return faulty(fits.error());

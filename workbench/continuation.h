@@ -27,10 +27,10 @@ struct ContinueRequest {
 struct Continuation {
   LaunchRequest launch;  // for workbench::launch
   SavedCheckpoint from;
-  std::string path;       // the checkpoint's, on the first host
-  int64_t last_step = 0;  // to which it trains
-  std::string folder;     // of its checkpoints, in words
-  std::string name;       // that the run gets, unless another takes it first
+  std::string path;                     // the checkpoint's, on the first host
+  int64_t last_step = 0;                // to which it trains
+  std::string folder;                   // of its checkpoints, in words
+  std::string name;                     // that the run gets, unless another takes it first
   std::vector<recipe::Change> changes;  // of the recipe, against the parent's
   std::vector<std::string> notes;       // what was passed over, or set otherwise than asked
 };

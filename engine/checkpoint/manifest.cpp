@@ -77,7 +77,8 @@ ordered_json settings_of(const recipe::Recipe& recipe) {
 
 std::string states_of(const recipe::Optimizer& optimizer) {
   std::vector<std::string> names;
-  for (const optim::State& state : optim::optimizer_of(optimizer.name).states({}, optimizer.settings))
+  for (const optim::State& state :
+       optim::optimizer_of(optimizer.name).states({}, optimizer.settings))
     names.push_back(state.name);
   return names.empty() ? "no states" : fmt::format("{}", fmt::join(names, " and "));
 }
@@ -132,7 +133,8 @@ Result<> check_optimizer(const recipe::Optimizer& stored, const recipe::Optimize
   const std::string before = states_of(stored), wanted = states_of(now);
   if (stored.name == now.name && before == wanted) return {};
   return fail(
-      "a checkpoint of another optimizer: {} with {}, the recipe's is {} with {}; a run goes on with "
+      "a checkpoint of another optimizer: {} with {}, the recipe's is {} with {}; a run goes on "
+      "with "
       "the same one, or starts with the checkpoint's weights alone by model.checkpoint",
       stored.name, before, now.name, wanted);
 }

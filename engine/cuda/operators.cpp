@@ -443,7 +443,8 @@ void update(const kernels::UpdateCall& call) {
                             call.step.const_data_ptr<int64_t>(),
                             call.factor.const_data_ptr<float>(),
                             {}};
-  TORCH_CHECK(call.settings.size() <= std::size(rates.settings), "an update with more settings than ", std::size(rates.settings));
+  TORCH_CHECK(call.settings.size() <= std::size(rates.settings),
+              "an update with more settings than ", std::size(rates.settings));
   std::ranges::copy(call.settings, rates.settings);
   in_launches(call.grads.size(), [&](size_t first, size_t count) {
     ListBlocks blocks{.chunk = kernels::cuda::kListChunk};

@@ -61,8 +61,6 @@ TORCH_LIBRARY_FRAGMENT(heddle, library) {
       "weight_decay) -> ()");
 }
 TORCH_LIBRARY_IMPL(heddle, CPU, library) { library.impl("adamw_", update_kernel<&adamw>()); }
-TORCH_LIBRARY_IMPL(heddle, Meta, library) {
-  library.impl("adamw_", update_kernel<&check_alone>());
-}
+TORCH_LIBRARY_IMPL(heddle, Meta, library) { library.impl("adamw_", update_kernel<&check_alone>()); }
 
 }  // namespace heddle::kernels

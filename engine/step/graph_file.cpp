@@ -220,8 +220,7 @@ std::string captured_from(const recipe::Recipe& recipe) {
   const auto notes = made_from(recipe);
   std::string text;
   for (const recipe::KeyInfo& source : sources())
-    if (const auto note = notes.find(source.key);
-        source.graph == kCapture && note != notes.end())
+    if (const auto note = notes.find(source.key); source.graph == kCapture && note != notes.end())
       text += fmt::format("{} = {}\n", source.key, note->second);
   return text;
 }

@@ -169,8 +169,8 @@ std::vector<Operator> operators(const at::TensorOptions& type) {
   const Tensor lr = at::scalar_tensor(1e-6, at::kDouble), step = at::scalar_tensor(10, at::kLong),
                factor = at::scalar_tensor(1e-3F, at::kFloat);
   all.push_back({"adamw_", 1, 28 * elements, [=] {
-                   kernels::update_("heddle::adamw_", {parameters, exp_avgs, exp_avg_sqs}, grads, lr,
-                                    step, factor, {0.9, 0.95, 1e-8, 0.1});
+                   kernels::update_("heddle::adamw_", {parameters, exp_avgs, exp_avg_sqs}, grads,
+                                    lr, step, factor, {0.9, 0.95, 1e-8, 0.1});
                  }});
   return all;
 }

@@ -139,7 +139,8 @@ class GraphTest : public QObject {
     const at::Tensor lr = recorder.input("lr", {}, at::kDouble),
                      step = recorder.input("step", {}, at::kLong),
                      factor = recorder.input("factor", {}, at::kFloat);
-    heddle::kernels::update_("heddle::adamw_", {lists[0], lists[1], lists[2]}, lists[3], lr, step, factor, {0.9, 0.95, 1e-8, 0.1});
+    heddle::kernels::update_("heddle::adamw_", {lists[0], lists[1], lists[2]}, lists[3], lr, step,
+                             factor, {0.9, 0.95, 1e-8, 0.1});
     recorder.output("updated", lists[0][1].clone());
     const std::string text = to_text(recorder.finish());
     QVERIFY2(text.find("heddle.adamw_([%0 -> %11, %1 -> %12], [%2 -> %13, %3 -> %14], [%4 -> %15, "

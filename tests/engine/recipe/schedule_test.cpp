@@ -6,8 +6,8 @@
 
 #include "tests/support/test_class.h"
 
-using heddle::recipe::lr_factor;
 using heddle::recipe::Decay;
+using heddle::recipe::lr_factor;
 using heddle::recipe::Schedule;
 
 class ScheduleTest : public QObject {
