@@ -94,16 +94,16 @@ int plan(const RecipeOptions& options, const PlanOptions& what) {
     say(stderr, "{}\n", text.error().message);
     return 2;
   }
-  predict::PlanRequest request{.text = *text,
-                               .file = options.path,
-                               .sets = options.sets,
-                               .ranks = options.ranks,
-                               .hardware = what.hardware,
-                               .executor = what.executor,
-                               .timeline = !what.timeline.empty(),
-                               .awaits_speed = true};
-  predict::Planning planning;
-  predict::PlanAnswer answer = planning.answer(request);
+  plan::PlanQuestion question;
+  question.text = *text;
+  question.file = options.path;
+  question.sets = options.sets;
+  question.ranks = options.ranks;
+  question.hardware = what.hardware;
+  question.executor = what.executor;
+  question.timeline = !what.timeline.empty();
+  predict::Planning planning(/*awaits_speed=*/true);
+  predict::PlanAnswer answer = planning.answer(question);
   if (const auto* faults = std::get_if<std::vector<recipe::Fault>>(&answer)) {
     say(stderr, "{}\n", recipe::lines_of(*faults));
     return 2;

@@ -178,20 +178,21 @@ int search(const RecipeOptions& options, const SearchOptions& what) {
   once.sa_flags = SA_RESETHAND;
   sigaction(SIGINT, &once, nullptr);
 
-  const search::SearchRequest request{.text = *text,
-                                      .file = options.path,
-                                      .sets = options.sets,
-                                      .ranks = counts.empty() ? 0 : counts.front(),
-                                      .hardware = what.hardware,
-                                      .memory_limit = *limit,
-                                      .fixes = what.fixes};
+  plan::SearchQuestion question;
+  question.text = *text;
+  question.file = options.path;
+  question.sets = options.sets;
+  question.ranks = counts.empty() ? 0 : counts.front();
+  question.hardware = what.hardware;
+  question.memory_limit = *limit;
+  question.fixes = what.fixes;
+  question.tokens = tokens;
   predict::Planning planning;
-  if (counts.size() > 1 || tokens > 0)
-    return tell(
-        options.path,
-        search::count_ranks(planning, {request, std::move(counts), tokens}, counting_hooks()),
-        what.json);
-  return tell(options.path, search::search_layouts(planning, request, hooks()), what.json);
+  if (counts.size() > 1 || tokens > 0) {
+    question.counts = std::move(counts);
+    return tell(options.path, search::count_ranks(planning, question, counting_hooks()), what.json);
+  }
+  return tell(options.path, search::search_layouts(planning, question, hooks()), what.json);
 }
 
 }  // namespace heddle::commands

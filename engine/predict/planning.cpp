@@ -76,18 +76,20 @@ std::optional<recipe::Fault> partly_filled_node(const recipe::Parsed& parsed,
                   fmt::format("{}", fmt::join(near, " or ")));
 }
 
-PlanAnswer Planning::answer(const PlanRequest& request, const std::function<bool()>& cancelled) {
-  recipe::Parsed parsed = read(request);
+PlanAnswer Planning::answer(const plan::PlanQuestion& question,
+                            const std::function<bool()>& cancelled) {
+  recipe::Parsed parsed = read(question);
   if (!parsed.ok()) return std::move(parsed.faults);
-  return planned(request, parsed, cancelled);
+  return planned(question, parsed, cancelled);
 }
 
-recipe::Parsed Planning::read(const PlanRequest& request) {
-  const recipe::Data data = recipe::parse(request.text, request.file, request.sets).recipe.data;
-  std::vector<std::string> sets = request.sets;
+recipe::Parsed Planning::read(const plan::PlanQuestion& question) {
+  const recipe::Data data = recipe::parse(question.text, question.file, question.sets).recipe.data;
+  std::vector<std::string> sets = question.sets;
   std::ranges::move(stand_ins(data), std::back_inserter(sets));
-  recipe::Parsed parsed = checkpoint::load_recipe(request.text, request.file, sets, request.ranks);
-  if (parsed.ok() && request.executor == cost::kExecutorNames.front())
+  recipe::Parsed parsed =
+      checkpoint::load_recipe(question.text, question.file, sets, question.ranks);
+  if (parsed.ok() && question.executor == cost::kExecutorNames.front())
     parsed.faults = recipe::unsupported(parsed);
   if (!parsed.ok()) return parsed;
   recipe::Recipe& recipe = parsed.recipe;
@@ -106,40 +108,41 @@ recipe::Parsed Planning::read(const PlanRequest& request) {
   return parsed;
 }
 
-PlanAnswer Planning::planned(const PlanRequest& request, const recipe::Parsed& parsed,
+PlanAnswer Planning::planned(const plan::PlanQuestion& question, const recipe::Parsed& parsed,
                              const std::function<bool()>& cancelled) {
   const recipe::Recipe& recipe = parsed.recipe;
-  const std::string& name = request.hardware.empty() ? recipe.hardware.name : request.hardware;
-  if (request.awaits_speed && is_this_machine(name)) {
+  const std::string& name = question.hardware.empty() ? recipe.hardware.name : question.hardware;
+  if (awaits_speed_ && is_this_machine(name)) {
     measure_speed();
     await_speed();
   }
-  const auto machine = machine_of(recipe, name, request.executor, request.numbers);
+  const auto machine = machine_of(recipe, name, question.executor, question.numbers);
   if (!machine) return machine.error();
   if (auto fault = partly_filled_node(parsed, *machine)) return std::vector{std::move(*fault)};
   auto document = predict(recipe, *machine,
                           {.hardware = {},
-                           .executor = request.executor,
-                           .timeline = request.timeline,
+                           .executor = question.executor,
+                           .timeline = question.timeline,
                            .cancelled = cancelled,
                            .capture = [this](const recipe::Recipe& of, step::Work work) {
                              return captured_.capture(of, work);
                            }});
   if (!document) return document.error();
   add_published(*document, recipe);
-  document->recipe = fs::path(request.file).filename().string();
-  if (document->fits() || !request.closes) return std::move(*document);
-  const Variants variants{.read = [&](const PlanRequest& variant) -> std::optional<recipe::Recipe> {
-                            recipe::Parsed other = read(variant);
-                            if (cancelled() || !other.ok()) return std::nullopt;
-                            return std::move(other.recipe);
-                          },
-                          .plan = [&](const PlanRequest& variant) -> std::optional<plan::Document> {
-                            PlanAnswer other = answer(variant, cancelled);
-                            auto* plan = std::get_if<plan::Document>(&other);
-                            return plan ? std::optional(std::move(*plan)) : std::nullopt;
-                          }};
-  document->shortfall = shortfall_of(*document, request, parsed, machine->node_devices, variants);
+  document->recipe = fs::path(question.file).filename().string();
+  if (document->fits() || !question.closes) return std::move(*document);
+  const Variants variants{
+      .read = [&](const plan::PlanQuestion& variant) -> std::optional<recipe::Recipe> {
+        recipe::Parsed other = read(variant);
+        if (cancelled() || !other.ok()) return std::nullopt;
+        return std::move(other.recipe);
+      },
+      .plan = [&](const plan::PlanQuestion& variant) -> std::optional<plan::Document> {
+        PlanAnswer other = answer(variant, cancelled);
+        auto* plan = std::get_if<plan::Document>(&other);
+        return plan ? std::optional(std::move(*plan)) : std::nullopt;
+      }};
+  document->shortfall = shortfall_of(*document, question, parsed, machine->node_devices, variants);
   if (cancelled()) return Error{kCancelled};
   return std::move(*document);
 }

@@ -23,10 +23,10 @@ using Family = std::vector<Change>;
 
 class Finder {
  public:
-  Finder(const plan::Document& plan, const PlanRequest& request, const recipe::Parsed& parsed,
-         int64_t node_devices, const Variants& variants)
+  Finder(const plan::Document& plan, const plan::PlanQuestion& question,
+         const recipe::Parsed& parsed, int64_t node_devices, const Variants& variants)
       : plan_(plan),
-        request_(request),
+        question_(question),
         recipe_(parsed.recipe),
         layout_is_open_(!parsed.places.contains("parallelism.dp_shard")),
         node_devices_(node_devices),
@@ -119,7 +119,7 @@ class Finder {
 
   void close(const Family& family) {
     for (const Change& change : family) {
-      const auto recipe = variants_.read(request_with(change));
+      const auto recipe = variants_.read(question_with(change));
       if (!recipe || is_known(change, *recipe)) continue;
       const double bytes = formula(*recipe);
       const bool here = change.ranks == 0;
@@ -133,18 +133,18 @@ class Finder {
     }
   }
 
-  PlanRequest request_with(const Change& change) const {
-    PlanRequest request = request_;
-    request.sets.insert(request.sets.end(), change.sets.begin(), change.sets.end());
-    if (change.ranks > 0) request.ranks = change.ranks;
-    request.timeline = request.closes = false;
-    return request;
+  plan::PlanQuestion question_with(const Change& change) const {
+    plan::PlanQuestion question = question_;
+    question.sets.insert(question.sets.end(), change.sets.begin(), change.sets.end());
+    if (change.ranks > 0) question.ranks = change.ranks;
+    question.timeline = question.closes = false;
+    return question;
   }
 
   /// True if it closes it.
   bool look_at(const Change& change) {
     ++planned_;
-    const auto plan = variants_.plan(request_with(change));
+    const auto plan = variants_.plan(question_with(change));
     if (!plan) return false;
     plan::Variant variant{change.sets, plan->ranks, plan->peak_bytes, plan->limit_bytes,
                           plan->step_seconds};
@@ -158,7 +158,7 @@ class Finder {
   }
 
   const plan::Document& plan_;
-  const PlanRequest& request_;
+  const plan::PlanQuestion& question_;
   const recipe::Recipe& recipe_;
   const bool layout_is_open_;
   const int64_t node_devices_;
@@ -173,10 +173,10 @@ class Finder {
 
 }  // namespace
 
-plan::Shortfall shortfall_of(const plan::Document& plan, const PlanRequest& request,
+plan::Shortfall shortfall_of(const plan::Document& plan, const plan::PlanQuestion& question,
                              const recipe::Parsed& parsed, int64_t node_devices,
                              const Variants& variants) {
-  return Finder(plan, request, parsed, node_devices, variants).find();
+  return Finder(plan, question, parsed, node_devices, variants).find();
 }
 
 }  // namespace heddle::predict

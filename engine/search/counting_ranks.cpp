@@ -26,24 +26,24 @@ std::string lacking(const plan::SearchResult& result) {
 
 }  // namespace
 
-CountingAnswer count_ranks(predict::Planning& planning, const CountingRequest& request,
+CountingAnswer count_ranks(predict::Planning& planning, const plan::SearchQuestion& asked,
                            const CountingHooks& hooks) {
   const auto begin = Clock::now();
   plan::RankCounts all;
-  all.tokens = request.tokens;
+  all.tokens = asked.tokens;
   std::optional<SearchAnswer> refused;
   bool searched = false;
-  for (size_t i = 0; i < request.counts.size() && !hooks.cancelled(); ++i) {
-    SearchRequest search = request.search;
-    search.ranks = request.counts[i];
+  for (size_t i = 0; i < asked.counts.size() && !hooks.cancelled(); ++i) {
+    plan::SearchQuestion search = asked;
+    search.ranks = asked.counts[i];
     const auto share = [&](double of_this) {
-      return (static_cast<double>(i) + of_this) / static_cast<double>(request.counts.size());
+      return (static_cast<double>(i) + of_this) / static_cast<double>(asked.counts.size());
     };
     const search::Hooks each{
         .cancelled = hooks.cancelled,
         .progress = [&](const auto&, double done) { hooks.progress(all, share(done)); }};
     SearchAnswer answer = search_layouts(planning, search, each);
-    plan::RankCount count{.ranks = request.counts[i]};
+    plan::RankCount count{.ranks = asked.counts[i]};
     if (const auto* result = std::get_if<plan::SearchResult>(&answer)) {
       if (!searched) {
         all.hardware = result->hardware;
@@ -68,7 +68,7 @@ CountingAnswer count_ranks(predict::Planning& planning, const CountingRequest& r
     all.seconds = seconds_since(begin);
     hooks.progress(all, share(1));
   }
-  all.complete = all.counts.size() == request.counts.size() && !hooks.cancelled();
+  all.complete = all.counts.size() == asked.counts.size() && !hooks.cancelled();
   if (searched || !refused || !all.complete) return all;
   if (const auto* error = std::get_if<Error>(&*refused)) return *error;
   return std::get<std::vector<recipe::Fault>>(*refused);

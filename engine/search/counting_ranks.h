@@ -11,12 +11,6 @@
 
 namespace heddle::search {
 
-struct CountingRequest {
-  SearchRequest search;  // its `ranks` is not looked at
-  std::vector<int64_t> counts;
-  double tokens = 0;  // that are to be trained; 0: not asked
-};
-
 struct CountingHooks {
   std::function<bool()> cancelled = [] { return false; };
   /// The document so far, and the share of the searches that is done, 0 to 1.
@@ -28,7 +22,7 @@ using CountingAnswer = std::variant<plan::RankCounts, std::vector<recipe::Fault>
 
 /// A search for each number, each with the sequences of a step that `search_layouts` gives it. A
 /// number that has no layout says why; faults only where none of them can be searched at all.
-CountingAnswer count_ranks(predict::Planning& planning, const CountingRequest& request,
+CountingAnswer count_ranks(predict::Planning& planning, const plan::SearchQuestion& asked,
                            const CountingHooks& hooks);
 
 }  // namespace heddle::search

@@ -114,8 +114,8 @@ Fault contradiction(const search::Question& question, const std::vector<std::str
 
 class Asking {
  public:
-  Asking(predict::Planning& planning, const SearchRequest& request, const search::Hooks& hooks)
-      : planning_(planning), request_(request), hooks_(hooks) {}
+  Asking(predict::Planning& planning, const plan::SearchQuestion& asked, const search::Hooks& hooks)
+      : planning_(planning), asked_(asked), hooks_(hooks) {}
 
   SearchAnswer answer() {
     const Parsed given = read({}, 0);
@@ -129,7 +129,7 @@ class Asking {
     asked.recipe.hardware.ranks = question_.ranks;
     if (auto fault = predict::partly_filled_node(asked, *machine))
       return std::vector{std::move(*fault)};
-    if (!is_possible(question_)) return std::vector{contradiction(question_, request_.fixes)};
+    if (!is_possible(question_)) return std::vector{contradiction(question_, asked_.fixes)};
     auto result = search::search(question_, given.recipe, hooks_);
     if (!result) return result.error();
     if (result->least && result->complete) add_remedies(*result);
@@ -138,36 +138,36 @@ class Asking {
 
  private:
   Parsed read(const std::vector<std::string>& sets, int64_t ranks) {
-    predict::PlanRequest plan = plan_request();
+    plan::PlanQuestion plan = plan_question();
     plan.sets.insert(plan.sets.end(), sets.begin(), sets.end());
     plan.ranks = ranks;
     return planning_.read(plan);
   }
 
-  predict::PlanRequest plan_request() const {
-    predict::PlanRequest plan;
-    plan.text = request_.text;
-    plan.file = request_.file;
-    plan.sets = request_.sets;
+  plan::PlanQuestion plan_question() const {
+    plan::PlanQuestion plan;
+    plan.text = asked_.text;
+    plan.file = asked_.file;
+    plan.sets = asked_.sets;
     return plan;
   }
 
   std::vector<Fault> pose(const recipe::Recipe& given) {
-    std::vector<std::string> sets = request_.sets;
-    sets.insert(sets.end(), request_.fixes.begin(), request_.fixes.end());
-    Parsed wanted = recipe::parse(request_.text, request_.file, sets);
+    std::vector<std::string> sets = asked_.sets;
+    sets.insert(sets.end(), asked_.fixes.begin(), asked_.fixes.end());
+    Parsed wanted = recipe::parse(asked_.text, asked_.file, sets);
     if (wanted.ok()) wanted.faults = recipe::unsupported(wanted);
     for (Fault& fault : wanted.faults)
       if (fault.file == "--set") fault.file = "--fix";
     if (!wanted.ok()) return wanted.faults;
 
-    const int64_t ranks = request_.ranks > 0 ? request_.ranks : given.hardware.ranks;
+    const int64_t ranks = asked_.ranks > 0 ? asked_.ranks : given.hardware.ranks;
     std::vector<std::string> plain;
-    for (const std::string& fix : request_.fixes)
+    for (const std::string& fix : asked_.fixes)
       if (!free_keys().contains(key_of(fix))) plain.push_back(fix);
     for (const auto& [key, value] : free_keys()) plain.push_back(fmt::format("{}={}", key, value));
     std::set<std::string> fixed;
-    for (const std::string& fix : request_.fixes) fixed.insert(key_of(fix));
+    for (const std::string& fix : asked_.fixes) fixed.insert(key_of(fix));
     if (!fixed.contains("wrapping.mode")) {
       plain.emplace_back("wrapping.mode=\"layers\"");
       plain.emplace_back("wrapping.buckets=[]");
@@ -175,7 +175,7 @@ class Asking {
     const Parsed neutral = read(plain, ranks);
     if (!neutral.ok()) return neutral.faults;
 
-    question_.written = recipe::parse(request_.text, request_.file, request_.sets).recipe;
+    question_.written = recipe::parse(asked_.text, asked_.file, asked_.sets).recipe;
     question_.recipe = neutral.recipe;
     recipe::Recipe& recipe = question_.recipe;
     const recipe::Recipe& value = wanted.recipe;
@@ -192,9 +192,9 @@ class Asking {
         fixed.contains("override") ? value.overrides : without_recomputation(value.overrides);
     if (value.parallelism.dp_shard == -1) fixed.erase("parallelism.dp_shard");
     if (value.parallelism.microbatches == 0) fixed.erase("parallelism.microbatches");
-    question_.hardware = request_.hardware.empty() ? given.hardware.name : request_.hardware;
+    question_.hardware = asked_.hardware.empty() ? given.hardware.name : asked_.hardware;
     question_.ranks = ranks;
-    question_.memory_limit = request_.memory_limit;
+    question_.memory_limit = asked_.memory_limit;
     question_.fixed = std::move(fixed);
     return {};
   }
@@ -208,7 +208,7 @@ class Asking {
 
   /// The planner tries changes that would make room for the layout that lacks least.
   void add_remedies(plan::SearchResult& result) {
-    predict::PlanRequest plan = plan_request();
+    plan::PlanQuestion plan = plan_question();
     plan.sets.insert(plan.sets.end(), result.least->sets.begin(), result.least->sets.end());
     plan.ranks = question_.ranks;
     plan.hardware = question_.hardware;
@@ -226,16 +226,16 @@ class Asking {
   }
 
   predict::Planning& planning_;
-  const SearchRequest& request_;
+  const plan::SearchQuestion& asked_;
   const search::Hooks& hooks_;
   search::Question question_;
 };
 
 }  // namespace
 
-SearchAnswer search_layouts(predict::Planning& planning, const SearchRequest& request,
+SearchAnswer search_layouts(predict::Planning& planning, const plan::SearchQuestion& asked,
                             const search::Hooks& hooks) {
-  return Asking(planning, request, hooks).answer();
+  return Asking(planning, asked, hooks).answer();
 }
 
 }  // namespace heddle::search

@@ -12,16 +12,6 @@
 
 namespace heddle::search {
 
-struct SearchRequest {
-  std::string text;  // TOML
-  std::string file;  // names it in faults; relative paths start at its folder
-  std::vector<std::string> sets;
-  int64_t ranks = 0;               // 0: the recipe's own
-  std::string hardware;            // empty: the recipe's
-  int64_t memory_limit = 0;        // bytes of a rank; 0: all that the device has
-  std::vector<std::string> fixes;  // key=value: keys that the search keeps
-};
-
 /// Returns the result; or the errors of the recipe or the fixed keys; or why nothing can be
 /// searched.
 using SearchAnswer = std::variant<plan::SearchResult, std::vector<recipe::Fault>, Error>;
@@ -29,7 +19,7 @@ using SearchAnswer = std::variant<plan::SearchResult, std::vector<recipe::Fault>
 /// Layout, batches, wrapping and recomputation are free unless they are fixed; all else is the
 /// recipe's. A step keeps the recipe's sequences: its global batch where it has one, else its own
 /// layout's number, in proportion to the ranks.
-SearchAnswer search_layouts(predict::Planning& planning, const SearchRequest& request,
+SearchAnswer search_layouts(predict::Planning& planning, const plan::SearchQuestion& asked,
                             const search::Hooks& hooks);
 
 }  // namespace heddle::search

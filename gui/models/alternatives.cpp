@@ -10,9 +10,9 @@ Alternatives::Alternatives(RecipePrediction& prediction, QString name, QObject* 
             if (const int index = indexOf(key); index >= 0) Q_EMIT answered(index, prediction);
           });
   connect(&client, &PlanClient::faulty, this,
-          [this](const QString& key, const QList<PlanFault>& faults) {
+          [this](const QString& key, const std::vector<plan::Fault>& faults) {
             if (const int index = indexOf(key); index >= 0)
-              Q_EMIT refused(index, faults.first().text);
+              Q_EMIT refused(index, QString::fromStdString(faults.front().text));
           });
   connect(&client, &PlanClient::failed, this, [this](const QString& key, const QString& why) {
     if (const int index = indexOf(key); index >= 0) Q_EMIT refused(index, why);
@@ -22,7 +22,7 @@ Alternatives::Alternatives(RecipePrediction& prediction, QString name, QObject* 
 void Alternatives::ask(const QStringList& texts) {
   count_ = static_cast<int>(texts.size());
   for (int i = 0; i < count_; ++i) {
-    PlanQuestion question = prediction_.questionOf(texts[i]);
+    plan::PlanQuestion question = prediction_.questionOf(texts[i]);
     question.timeline = false;
     prediction_.client().ask(name_ + QChar(' ') + QString::number(i), question);
   }

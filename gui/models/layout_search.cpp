@@ -1,25 +1,15 @@
 #include "gui/models/layout_search.h"
 
-#include <nlohmann/json.hpp>
-
-#include "base/json_text.h"
-#include "base/read_json.h"
+#include "gui/models/plan_answer.h"
 
 namespace heddle::gui {
 namespace {
 
 constexpr int kEndMilliseconds = 500;
 
-QString wordsOf(const nlohmann::json& fault) {
-  const std::string valid = fault.value("valid", "");
-  return QString::fromStdString(fault.value("key", "") + ": " + fault.value("text", "") +
-                                (valid.empty() ? "" : "; valid: " + valid));
-}
-
-std::vector<std::string> stringsOf(const QStringList& list) {
-  std::vector<std::string> strings;
-  for (const QString& each : list) strings.push_back(each.toStdString());
-  return strings;
+QString wordsOf(const plan::Fault& fault) {
+  return QString::fromStdString(fault.key + ": " + fault.text +
+                                (fault.valid.empty() ? "" : "; valid: " + fault.valid));
 }
 
 }  // namespace
@@ -44,7 +34,7 @@ LayoutSearch::~LayoutSearch() {
   process_.waitForFinished(kEndMilliseconds);
 }
 
-void LayoutSearch::start(const SearchQuestion& question) {
+void LayoutSearch::start(const plan::SearchQuestion& question) {
   if (running_) return;
   running_ = true;
   progress_ = 0;
@@ -53,48 +43,35 @@ void LayoutSearch::start(const SearchQuestion& question) {
   else
     counts_ = {};
   if (process_.state() == QProcess::NotRunning) process_.start();
-  write({{"id", ++id_},
-         {"search", true},
-         {"recipe", question.recipe.toStdString()},
-         {"file", question.file.isEmpty() ? "recipe.toml" : question.file.toStdString()},
-         {"ranks", question.ranks},
-         {"hardware", question.hardware.toStdString()},
-         {"memory_limit", question.memoryLimit},
-         {"counts", question.counts},
-         {"tokens", question.tokens},
-         {"fixes", stringsOf(question.fixes)}});
+  ++id_;
+  write(question);
 }
 
 void LayoutSearch::cancel() {
-  if (running_) write({{"cancel", id_}});
+  if (running_) write(plan::Cancel{id_});
 }
 
-void LayoutSearch::write(const nlohmann::json& request) {
-  process_.write(QByteArray::fromStdString(json_text(request)) + '\n');
+void LayoutSearch::write(plan::Question question) {
+  process_.write(questionLine({id_, {}, std::move(question)}));
 }
 
 void LayoutSearch::readLine(const QByteArray& line) {
-  const auto read = read_json({line.constData(), static_cast<size_t>(line.size())});
-  if (!read || !read->is_object()) return;
-  try {
-    if (!running_ || read->value("id", quint64{0}) != id_) return;
-    const auto found = read->find("found"), counts = read->find("counts");
-    if (found != read->end() || counts != read->end()) {
-      if (found != read->end())
-        result_ = plan::search_result_from_json(*found);
-      else
-        counts_ = plan::rank_counts_from_json(*counts);
-      progress_ = read->value("progress", 1.0);
-      Q_EMIT advanced();
-      if (!read->contains("progress")) end({});
-      return;
-    }
-    if (const auto faults = read->find("faults"); faults != read->end() && !faults->empty())
-      return end(wordsOf(faults->front()));
-    end(QString::fromStdString(read->value("error", "the planner has given no answer")));
-  } catch (const nlohmann::json::exception& error) {
-    end(tr("the planner's answer cannot be read: %1").arg(QString::fromUtf8(error.what())));
-  }
+  if (!running_ || answerId(line) != id_) return;
+  plan::Answer answer = plan::read_answer({line.constData(), static_cast<size_t>(line.size())});
+  if (auto* found = std::get_if<plan::SearchResult>(&answer.reply))
+    result_ = std::move(*found);
+  else if (auto* counts = std::get_if<plan::RankCounts>(&answer.reply))
+    counts_ = std::move(*counts);
+  else if (const auto* faults = std::get_if<std::vector<plan::Fault>>(&answer.reply);
+           faults && !faults->empty())
+    return end(wordsOf(faults->front()));
+  else if (const auto* error = std::get_if<Error>(&answer.reply))
+    return end(QString::fromStdString(error->message));
+  else
+    return end(tr("the planner has given no answer"));
+  progress_ = answer.progress.value_or(1.0);
+  Q_EMIT advanced();
+  if (!answer.progress) end({});
 }
 
 void LayoutSearch::end(const QString& why) {

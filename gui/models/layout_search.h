@@ -4,23 +4,10 @@
 
 #include <QObject>
 #include <QProcess>
-#include <QStringList>
 
-#include "engine/plan/rank_counts.h"
-#include "engine/plan/search_result.h"
+#include "engine/plan/question.h"
 
 namespace heddle::gui {
-
-struct SearchQuestion {
-  QString recipe;               // the text
-  QString file;                 // its path, as of PlanQuestion
-  qint64 ranks = 0;             // 0: the recipe's
-  QString hardware;             // of the catalogue; empty: the recipe's
-  qint64 memoryLimit = 0;       // bytes of a rank; 0: the device's
-  QStringList fixes;            // key=value: values that stay
-  std::vector<int64_t> counts;  // of ranks: the fastest layout of each in place of one's front
-  double tokens = 0;            // for `counts`: that are to be trained; 0: not asked
-};
 
 class LayoutSearch : public QObject {
   Q_OBJECT
@@ -31,7 +18,7 @@ class LayoutSearch : public QObject {
   ~LayoutSearch() override;
 
   /// One at a time: does nothing while one runs.
-  void start(const SearchQuestion& question);
+  void start(const plan::SearchQuestion& question);
   /// `ended` follows with the results so far.
   void cancel();
   bool isRunning() const { return running_; }
@@ -51,7 +38,7 @@ class LayoutSearch : public QObject {
  private:
   void readLine(const QByteArray& line);
   void end(const QString& why);
-  void write(const nlohmann::json& request);
+  void write(plan::Question question);
 
   QProcess process_;
   quint64 id_ = 0;

@@ -34,24 +34,25 @@ PlanClient::~PlanClient() {
   thread_.wait();
 }
 
-void PlanClient::ask(const QString& key, const PlanQuestion& question) {
+void PlanClient::ask(const QString& key, const plan::PlanQuestion& question) {
   asked_.insert(key, question);
   waiting_.insert(key, 0);
   soon_.start();
 }
 
 void PlanClient::send() {
-  const auto post = [this](quint64 id, const QString& key, const QByteArray& line) {
+  const auto post = [this](quint64 id, const QString& key, plan::Question question) {
+    const QByteArray line = questionLine({id, key.toStdString(), std::move(question)});
     QMetaObject::invokeMethod(process_, [=, this] { process_->ask(id, key, line); });
   };
   if (!thread_.isRunning()) thread_.start();
   if (catalogueId_ == 0) {
     catalogueId_ = ++newest_;
-    post(catalogueId_, {}, catalogueLine(catalogueId_));
+    post(catalogueId_, {}, plan::CatalogueQuestion{});
   }
   for (auto each = asked_.cbegin(); each != asked_.cend(); ++each) {
     waiting_[each.key()] = ++newest_;
-    post(newest_, each.key(), questionLine(newest_, each.key(), each.value()));
+    post(newest_, each.key(), each.value());
   }
   asked_.clear();
 }
@@ -59,25 +60,27 @@ void PlanClient::send() {
 void PlanClient::take(const PlanAnswer& answer) {
   if (answer.id > troubledAt_) setTrouble({});
   if (answer.id == catalogueId_) {
-    if (!answer.catalogue) {
+    const auto* catalogue = std::get_if<std::vector<plan::HardwareEntry>>(&answer.reply);
+    if (!catalogue) {
       catalogueId_ = 0;  // asked again with the next question
       return;
     }
-    catalogue_ = *answer.catalogue;
+    catalogue_ = *catalogue;
     Q_EMIT catalogueChanged();
     return;
   }
   const QString key = waiting_.key(answer.id);
   if (key.isEmpty()) return;  // a newer question has taken its place
   waiting_.remove(key);
-  if (answer.prediction) {
+  const auto* faults = std::get_if<std::vector<plan::Fault>>(&answer.reply);
+  if (answer.prediction)
     Q_EMIT planned(key, answer.prediction);
-  } else if (!answer.faults.isEmpty()) {
-    Q_EMIT faulty(key, answer.faults);
-  } else {
-    Q_EMIT failed(key,
-                  answer.cancelled ? tr("the planner has dropped the question") : answer.error);
-  }
+  else if (faults && !faults->empty())
+    Q_EMIT faulty(key, *faults);
+  else if (const auto* error = std::get_if<Error>(&answer.reply))
+    Q_EMIT failed(key, QString::fromStdString(error->message));
+  else
+    Q_EMIT failed(key, tr("the planner has dropped the question"));
 }
 
 void PlanClient::setTrouble(const QString& trouble) {

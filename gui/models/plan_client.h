@@ -7,7 +7,7 @@
 #include <QThread>
 #include <QTimer>
 
-#include "gui/models/plan_question.h"
+#include "gui/models/plan_answer.h"
 
 namespace heddle::gui {
 
@@ -25,11 +25,11 @@ class PlanClient : public QObject {
 
   /// Answered by one of `planned`, `faulty` and `failed`, unless a newer question with the same key
   /// takes its place. Questions of a few milliseconds are one.
-  void ask(const QString& key, const PlanQuestion& question);
+  void ask(const QString& key, const plan::PlanQuestion& question);
   bool isBusy() const { return !waiting_.isEmpty(); }
 
   /// Empty until the planner has sent it, after the first question.
-  const QList<HardwareEntry>& catalogue() const { return catalogue_; }
+  const std::vector<plan::HardwareEntry>& catalogue() const { return catalogue_; }
   /// "The planner was ended by signal 9 and has been started again", until a later question is
   /// answered. Empty: all is well.
   const QString& trouble() const { return trouble_; }
@@ -38,7 +38,7 @@ class PlanClient : public QObject {
 
  Q_SIGNALS:
   void planned(const QString& key, std::shared_ptr<const heddle::gui::Prediction> prediction);
-  void faulty(const QString& key, const QList<heddle::gui::PlanFault>& faults);
+  void faulty(const QString& key, const std::vector<heddle::plan::Fault>& faults);
   void failed(const QString& key, const QString& why);
   void catalogueChanged();
   void troubleChanged();
@@ -53,10 +53,10 @@ class PlanClient : public QObject {
   QTimer soon_;
   quint64 newest_ = 0;
   quint64 catalogueId_ = 0;
-  quint64 troubledAt_ = 0;              // the newest question when the trouble came
-  QHash<QString, PlanQuestion> asked_;  // not sent yet
-  QHash<QString, quint64> waiting_;     // the newest question of each key; 0: not sent yet
-  QList<HardwareEntry> catalogue_;
+  quint64 troubledAt_ = 0;                    // the newest question when the trouble came
+  QHash<QString, plan::PlanQuestion> asked_;  // not sent yet
+  QHash<QString, quint64> waiting_;           // the newest question of each key; 0: not sent yet
+  std::vector<plan::HardwareEntry> catalogue_;
   QString trouble_;
   qint64 pid_ = 0;
 };

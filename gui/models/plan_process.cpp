@@ -105,7 +105,7 @@ void PlanProcess::watch() {
     process_->kill();
   } else if (!probed_ && silent_.elapsed() >= patience_ / 2) {
     probed_ = true;
-    process_->write(catalogueLine(kProbe));
+    process_->write(questionLine({kProbe, {}, plan::CatalogueQuestion{}}));
   }
 }
 
@@ -130,10 +130,7 @@ void PlanProcess::finished(int code, QProcess::ExitStatus status) {
 
 void PlanProcess::giveUp(quint64 id, const QString& why) {
   open_.remove(id);
-  PlanAnswer answer;
-  answer.id = id;
-  answer.error = why;
-  Q_EMIT answered(answer);
+  Q_EMIT answered({id, nullptr, Error{why.toStdString()}});
 }
 
 }  // namespace heddle::gui

@@ -10,7 +10,7 @@
 #include <QProcess>
 #include <QTimer>
 
-#include "gui/models/plan_question.h"
+#include "gui/models/plan_answer.h"
 
 namespace heddle::gui {
 

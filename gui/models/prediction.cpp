@@ -1,16 +1,15 @@
 #include "gui/models/prediction.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "gui/models/module_times.h"
 
 namespace heddle::gui {
 
-std::shared_ptr<const Prediction> readPrediction(const nlohmann::json& plan) {
+std::shared_ptr<const Prediction> predictionOf(plan::Document document) {
   auto prediction = std::make_shared<Prediction>();
-  prediction->document = plan::from_json(plan);
+  prediction->document = std::move(document);
   const auto step = static_cast<int64_t>(std::llround(prediction->document.step_seconds * 1e6));
   prediction->moduleSeconds = moduleTimes(prediction->document.timelines);
   for (plan::RankTimeline& rank : prediction->document.timelines)

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -20,7 +19,7 @@ struct Prediction {
   std::map<std::string, double> moduleSeconds;             // see moduleTimes
 };
 
-/// Any thread; it takes a while for large plans. Throws nlohmann::json::exception.
-std::shared_ptr<const Prediction> readPrediction(const nlohmann::json& plan);
+/// Any thread; it takes a while for large plans.
+std::shared_ptr<const Prediction> predictionOf(plan::Document document);
 
 }  // namespace heddle::gui

@@ -8,11 +8,12 @@ namespace {
 const QString kKey = QStringLiteral("compose");
 
 /// "line 14: parallelism.tp: 8 ranks do not divide …; valid: 1, 2, 4, 8".
-QString words(int line, const QString& key, const QString& text, const QString& valid) {
-  QString words = line > 0 ? QObject::tr("line %1: ").arg(line) : QString();
-  if (!key.isEmpty()) words += key + QStringLiteral(": ");
-  words += text;
-  if (!valid.isEmpty()) words += QObject::tr("; valid: %1").arg(valid);
+QString words(const plan::Fault& fault) {
+  QString words = fault.line > 0 ? QObject::tr("line %1: ").arg(fault.line) : QString();
+  if (!fault.key.empty()) words += QString::fromStdString(fault.key) + QStringLiteral(": ");
+  words += QString::fromStdString(fault.text);
+  if (!fault.valid.empty())
+    words += QObject::tr("; valid: %1").arg(QString::fromStdString(fault.valid));
   return words;
 }
 
@@ -33,13 +34,11 @@ RecipePrediction::RecipePrediction(RecipeDocument& document, PlanClient& client,
           [this](const QString& key, const std::shared_ptr<const Prediction>& prediction) {
             if (key == kKey) take(prediction);
           });
-  connect(
-      &client_, &PlanClient::faulty, this,
-      [this](const QString& key, const QList<PlanFault>& faults) {
-        const PlanFault& first = faults.first();
-        if (key == kKey)
-          setRefused(andMore(words(first.line, first.key, first.text, first.valid), faults.size()));
-      });
+  connect(&client_, &PlanClient::faulty, this,
+          [this](const QString& key, const std::vector<plan::Fault>& faults) {
+            if (key == kKey)
+              setRefused(andMore(words(faults.front()), static_cast<qsizetype>(faults.size())));
+          });
   connect(&client_, &PlanClient::failed, this, [this](const QString& key, const QString& why) {
     if (key == kKey) setRefused(why);
   });
@@ -80,18 +79,20 @@ void RecipePrediction::take(const std::shared_ptr<const Prediction>& prediction)
 /// After the plan has been shown, since it takes several more plans; the next edit puts its
 /// question in place of this one.
 void RecipePrediction::askWhatCloses() {
-  PlanQuestion question = questionOf(document_.text());
+  plan::PlanQuestion question = questionOf(document_.text());
   question.timeline = false;
   question.closes = closing_ = true;
   client_.ask(kKey, question);
 }
 
-PlanQuestion RecipePrediction::questionOf(const QString& text) const {
-  PlanQuestion question;
-  question.recipe = text;
-  question.file =
-      document_.file().isEmpty() ? document_.name() + QStringLiteral(".toml") : document_.file();
-  question.executor = executor_;
+plan::PlanQuestion RecipePrediction::questionOf(const QString& text) const {
+  plan::PlanQuestion question;
+  question.text = text.toStdString();
+  question.file = document_.file().isEmpty() ? document_.name().toStdString() + ".toml"
+                                             : document_.file().toStdString();
+  question.executor = executor_.toStdString();
+  question.timeline = true;
+  question.closes = false;  // asked for once the plan is shown
   return question;
 }
 

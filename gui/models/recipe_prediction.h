@@ -24,7 +24,7 @@ class RecipePrediction : public QObject {
   void start();
 
   const RecipeDocument& document() const { return document_; }
-  const QList<HardwareEntry>& catalogue() const { return client_.catalogue(); }
+  const std::vector<plan::HardwareEntry>& catalogue() const { return client_.catalogue(); }
   /// The last one that could be made of this recipe; none at first.
   const std::shared_ptr<const Prediction>& shown() const { return shown_.prediction; }
   /// The recipe that `shown` is of, which need not be what the document says now.
@@ -49,7 +49,7 @@ class RecipePrediction : public QObject {
   void setExecutor(const QString& executor);
 
   /// The planner's question for another text than the document's, for the same executor.
-  PlanQuestion questionOf(const QString& text) const;
+  plan::PlanQuestion questionOf(const QString& text) const;
   PlanClient& client() const { return client_; }
 
   /// From now on numbers show their difference to the current prediction.

@@ -33,8 +33,8 @@ FoundStep::FoundStep(PlanClient& client, QWidget* parent) : QWidget(parent), cli
   };
   connect(&client_, &PlanClient::failed, this, refused);
   connect(&client_, &PlanClient::faulty, this,
-          [refused](const QString& key, const QList<PlanFault>& faults) {
-            refused(key, faults.first().text);
+          [refused](const QString& key, const std::vector<plan::Fault>& faults) {
+            refused(key, QString::fromStdString(faults.front().text));
           });
 }
 
@@ -54,16 +54,15 @@ void FoundStep::show(const plan::Found& found) {
                    found.step_seconds);
 }
 
-void FoundStep::plan(const SearchQuestion& question) {
+void FoundStep::plan(const plan::SearchQuestion& question) {
   if (planned_ || !shown_) return;
   planned_ = true;
   whose_->setText(tr("planning the timeline …"));
-  PlanQuestion planned;
-  planned.recipe = question.recipe;
-  planned.file = question.file;
-  for (const std::string& set : shown_->sets) planned.sets << QString::fromStdString(set);
-  planned.ranks = question.ranks;
-  planned.hardware = question.hardware;
+  plan::PlanQuestion planned;
+  static_cast<plan::Subject&>(planned) = question;
+  planned.sets = shown_->sets;
+  planned.timeline = true;
+  planned.closes = false;
   client_.ask(kKey, planned);
 }
 

@@ -22,7 +22,7 @@ class FoundStep : public QWidget {
   /// Its bar.
   void show(const plan::Found& found);
   /// Its timeline, as soon as it is planned. `question`: the search that found it.
-  void plan(const SearchQuestion& question);
+  void plan(const plan::SearchQuestion& question);
 
  private:
   void take(const QString& key, const Prediction& prediction);

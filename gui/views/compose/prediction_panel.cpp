@@ -172,23 +172,26 @@ void PredictionPanel::refresh() {
 
 void PredictionPanel::refreshHardware() {
   const QString name = QString::fromStdString(recipe().hardware.name);
-  QList<HardwareEntry> entries = prediction_.catalogue();
-  if (std::ranges::find(entries, name, &HardwareEntry::name) == entries.end())
-    entries.prepend({name, name});  // until the catalogue has arrived, or a name outside it
+  std::vector<plan::HardwareEntry> entries = prediction_.catalogue();
+  const std::string& named = recipe().hardware.name;
+  if (std::ranges::find(entries, named, &plan::HardwareEntry::name) == entries.end())
+    entries.insert(entries.begin(), {named, named});  // until it has arrived, or outside it
   // An open list stays open.
-  while (hardware_->count() > entries.size()) hardware_->removeItem(hardware_->count() - 1);
-  for (int i = 0; i < entries.size(); ++i) {
+  const int count = static_cast<int>(entries.size());
+  while (hardware_->count() > count) hardware_->removeItem(hardware_->count() - 1);
+  for (int i = 0; i < count; ++i) {
+    const QString entry = QString::fromStdString(entries[i].name);
     if (i == hardware_->count()) hardware_->addItem({});
-    hardware_->setItemText(i, entries[i].name);
-    hardware_->setItemData(i, entries[i].name);
-    hardware_->setItemData(i, entries[i].words, Qt::ToolTipRole);
+    hardware_->setItemText(i, entry);
+    hardware_->setItemData(i, entry);
+    hardware_->setItemData(i, QString::fromStdString(entries[i].words), Qt::ToolTipRole);
   }
   const int current = hardware_->findData(name);
   hardware_->setCurrentIndex(current);
   hardware_->setEnabled(prediction_.document().isReadable());
-  hardwareWords_->setText(
-      tr("%1 on %2")
-          .arg(format::plural(recipe().hardware.ranks, tr("rank")), entries[current].words));
+  hardwareWords_->setText(tr("%1 on %2")
+                              .arg(format::plural(recipe().hardware.ranks, tr("rank")),
+                                   QString::fromStdString(entries[current].words)));
   executor_->setCurrentIndex(executor_->findData(prediction_.executor()));
 }
 

@@ -48,7 +48,7 @@ class SearchDialog : public Dialog {
   RecipeDocument& document_;
   PlanClient& client_;
   LayoutSearch search_;
-  SearchQuestion asked_;
+  plan::SearchQuestion asked_;
   QString trouble_;  // why the last search or take-over came to nothing
   Segment* kind_;
   SearchFields* fields_;

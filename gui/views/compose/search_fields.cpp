@@ -103,16 +103,17 @@ QLineEdit* SearchFields::makeField(QVBoxLayout* column, const QString& name, con
 
 void SearchFields::setCounting(bool counting) { counting_->setVisible(counting); }
 
-Result<SearchQuestion> SearchFields::question() const {
-  SearchQuestion question;
-  question.recipe = document_.text();
-  question.file = document_.file();
+Result<plan::SearchQuestion> SearchFields::question() const {
+  plan::SearchQuestion question;
+  question.text = document_.text().toStdString();
+  if (!document_.file().isEmpty()) question.file = document_.file().toStdString();
   for (const Pin& pin : pins_)
-    if (pin.button->isChecked()) question.fixes << pin.key + QChar('=') + document_.value(pin.key);
+    if (pin.button->isChecked())
+      question.fixes.push_back((pin.key + QChar('=') + document_.value(pin.key)).toStdString());
   if (const std::string limit = limit_->text().trimmed().toStdString(); !limit.empty()) {
     const auto bytes = recipe::parse_bytes(limit);
     if (!bytes || *bytes <= 0) return fail("{} is no size; valid: as in 60 GiB", limit);
-    question.memoryLimit = *bytes;
+    question.memory_limit = *bytes;
   }
   if (counting_->isHidden()) return question;
   auto counts = plan::parse_rank_counts(ranks_->text().toStdString());

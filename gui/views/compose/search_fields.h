@@ -22,7 +22,7 @@ class SearchFields : public QWidget {
   /// With the fields for several numbers of ranks.
   void setCounting(bool counting);
   /// An error names the wrong field and the valid values.
-  Result<SearchQuestion> question() const;
+  Result<plan::SearchQuestion> question() const;
 
  private:
   struct Pin {

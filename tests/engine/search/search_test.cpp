@@ -24,7 +24,7 @@ const std::string kText =
     "[training]\nlocal_batch = 1\n[checkpoint]\nenabled = false\n"
     "[hardware]\nname = \"h100-sxm\"\nranks = 4\n";
 
-plan::SearchResult found(const search::SearchRequest& request) {
+plan::SearchResult found(const plan::SearchQuestion& request) {
   predict::Planning planning;
   auto answer = search::search_layouts(planning, request, {});
   if (const auto* faults = std::get_if<std::vector<recipe::Fault>>(&answer))
@@ -34,9 +34,9 @@ plan::SearchResult found(const search::SearchRequest& request) {
   return result ? *result : plan::SearchResult{};
 }
 
-search::SearchRequest request_of(std::vector<std::string> sets, int64_t ranks = 0,
-                                 int64_t memory_limit = 0) {
-  search::SearchRequest request;
+plan::SearchQuestion request_of(std::vector<std::string> sets, int64_t ranks = 0,
+                                int64_t memory_limit = 0) {
+  plan::SearchQuestion request;
   request.text = kText;
   request.file = "small.toml";
   request.sets = std::move(sets);
@@ -45,11 +45,11 @@ search::SearchRequest request_of(std::vector<std::string> sets, int64_t ranks = 
   return request;
 }
 
-search::SearchRequest request_of_file(const QString& name, int64_t ranks,
-                                      std::vector<std::string> sets = {}) {
+plan::SearchQuestion request_of_file(const QString& name, int64_t ranks,
+                                     std::vector<std::string> sets = {}) {
   QFile file(QString(HEDDLE_SOURCE_DIR) + "/resources/recipes/" + name);
   if (!file.open(QIODevice::ReadOnly)) qFatal("no recipe");
-  search::SearchRequest request;
+  plan::SearchQuestion request;
   request.text = file.readAll().toStdString();
   request.file = "sample.toml";
   request.sets = std::move(sets);
@@ -130,9 +130,9 @@ class EveryLayout {
   double fastest_ = std::numeric_limits<double>::infinity();
 };
 
-recipe::Recipe recipe_of(const search::SearchRequest& request) {
+recipe::Recipe recipe_of(const plan::SearchQuestion& request) {
   predict::Planning planning;
-  predict::PlanRequest plan;
+  plan::PlanQuestion plan;
   plan.text = request.text;
   plan.file = request.file;
   plan.sets = request.sets;
@@ -166,7 +166,7 @@ class SearchTest : public QObject {
     QFETCH(int, ranks);
     QFETCH(int, batch);
     QFETCH(int, limit);
-    const search::SearchRequest request = request_of(
+    const plan::SearchQuestion request = request_of(
         {"model.n_layers=" + std::to_string(layers), "hardware.ranks=" + std::to_string(ranks),
          "training.local_batch=" + std::to_string(batch)},
         0, limit * kGiB);
@@ -186,7 +186,7 @@ class SearchTest : public QObject {
 
   // Two gathers a layer fewer, where there is room for what they bring.
   void inputs_are_kept_where_memory_allows() {
-    search::SearchRequest request = request_of({"hardware.ranks=4"});
+    plan::SearchQuestion request = request_of({"hardware.ranks=4"});
     request.fixes = {"parallelism.tp=4"};
     const auto keeps = [](const plan::Found& found) {
       return std::ranges::find(found.sets, "parallelism.tp_gather_again=false") != found.sets.end();
@@ -221,11 +221,11 @@ class SearchTest : public QObject {
 
   /// Each layout's keys over the recipe give the plan that was found.
   void what_is_found_can_be_planned() {
-    const search::SearchRequest request = request_of({"hardware.ranks=8"});
+    const plan::SearchQuestion request = request_of({"hardware.ranks=8"});
     const plan::SearchResult result = found(request);
     predict::Planning planning;
     for (const plan::Found& each : result.front) {
-      predict::PlanRequest plan;
+      plan::PlanQuestion plan;
       plan.text = request.text;
       plan.file = request.file;
       plan.sets = request.sets;
@@ -242,7 +242,7 @@ class SearchTest : public QObject {
   void more_memory_is_never_slower() {
     double before = std::numeric_limits<double>::infinity();
     for (const int64_t gib : {24, 32, 40, 48, 64, 80}) {
-      search::SearchRequest request = request_of_file("llama3-8b-8xh100.toml", 8);
+      plan::SearchQuestion request = request_of_file("llama3-8b-8xh100.toml", 8);
       request.memory_limit = gib * kGiB;
       const plan::SearchResult result = found(request);
       if (result.front.empty()) {
@@ -297,7 +297,7 @@ class SearchTest : public QObject {
   }
 
   void what_is_fixed_stays() {
-    search::SearchRequest request = request_of({"hardware.ranks=8"});
+    plan::SearchQuestion request = request_of({"hardware.ranks=8"});
     request.fixes = {"parallelism.tp=2", "recompute.mode=\"full\"", "data.seq_len=2048"};
     const plan::SearchResult result = found(request);
     QVERIFY(!result.front.empty());
@@ -309,7 +309,7 @@ class SearchTest : public QObject {
   }
 
   void no_data_is_needed() {
-    search::SearchRequest request = request_of({"hardware.ranks=8"});
+    plan::SearchQuestion request = request_of({"hardware.ranks=8"});
     const plan::SearchResult with = found(request);
     const size_t at = request.text.find("token_ids = \"none\"\n");
     request.text.erase(at, std::string("token_ids = \"none\"\n").size());
@@ -322,7 +322,7 @@ class SearchTest : public QObject {
   // 8B without tensor, context and pipeline parallelism: recomputation by a budget, tried manually
   // in 98 % of what the device has, though a search leaves more of it free.
   void no_budget_is_missed() {
-    search::SearchRequest request =
+    plan::SearchQuestion request =
         request_of_file("llama3-8b-8xh100.toml", 8, {"training.global_batch=128"});
     request.fixes = {"parallelism.tp=1", "parallelism.cp=1", "parallelism.pp=1"};
     const plan::SearchResult result = found(request);
@@ -332,7 +332,7 @@ class SearchTest : public QObject {
     predict::Planning planning;
     for (const char* batch : {"1", "2"})
       for (const char* budget : {"0.5", "0.6", "0.7", "0.75", "0.8", "0.85"}) {
-        predict::PlanRequest plan;
+        plan::PlanQuestion plan;
         plan.text = request.text;
         plan.file = request.file;
         plan.sets = request.sets;

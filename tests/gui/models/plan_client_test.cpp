@@ -18,13 +18,14 @@ constexpr int kLong = 60000;
 const QString kEngine = QStringLiteral(HEDDLE_BINARY_DIR "/heddle-engine");
 const QString kKey = QStringLiteral("test");
 
-PlanQuestion question(const QStringList& sets = {}) {
-  PlanQuestion question;
-  question.file = QStringLiteral(HEDDLE_SOURCE_DIR "/resources/recipes/debug.toml");
-  QFile file(question.file);
+plan::PlanQuestion question() {
+  plan::PlanQuestion question;
+  question.file = HEDDLE_SOURCE_DIR "/resources/recipes/debug.toml";
+  QFile file(QString::fromStdString(question.file));
   if (!file.open(QIODevice::ReadOnly)) qFatal("no debug.toml");
-  question.recipe = QString::fromUtf8(file.readAll());
-  question.sets = sets;
+  question.text = file.readAll().toStdString();
+  question.timeline = true;
+  question.closes = false;
   return question;
 }
 
@@ -41,7 +42,7 @@ class PlanClientTest : public QObject {
               predictions_ << prediction;
             });
     connect(client_.get(), &PlanClient::faulty, this,
-            [this](const QString&, const QList<PlanFault>& faults) { faults_ << faults; });
+            [this](const QString&, const std::vector<plan::Fault>& faults) { faults_ << faults; });
     connect(client_.get(), &PlanClient::failed, this,
             [this](const QString&, const QString& why) { failures_ << why; });
   }
@@ -67,24 +68,23 @@ class PlanClientTest : public QObject {
     QCOMPARE(predictions_[0]->timelines.size(), document.timelines.size());
     QVERIFY(!predictions_[0]->timelines[0]->empty());
     QVERIFY(!document.timelines[0].memory.empty());
-    QTRY_VERIFY_WITH_TIMEOUT(!client_->catalogue().isEmpty(), kLong);
-    QVERIFY(std::ranges::any_of(client_->catalogue(), [](const HardwareEntry& entry) {
-      return entry.name == QLatin1String("this-machine");
+    QTRY_VERIFY_WITH_TIMEOUT(!client_->catalogue().empty(), kLong);
+    QVERIFY(std::ranges::any_of(client_->catalogue(), [](const plan::HardwareEntry& entry) {
+      return entry.name == "this-machine";
     }));
   }
 
   void faults_have_their_lines() {
-    PlanQuestion faulty = question();
-    faulty.recipe = QStringLiteral("[model]\npreset = \"llama3-debug\"\n[parallelism]\ntp = 3\n") +
-                    QStringLiteral("[hardware]\nranks = 8\n");
+    plan::PlanQuestion faulty = question();
+    faulty.text =
+        "[model]\npreset = \"llama3-debug\"\n[parallelism]\ntp = 3\n[hardware]\nranks = 8\n";
     client_->ask(kKey, faulty);
     QTRY_VERIFY_WITH_TIMEOUT(!client_->isBusy(), kLong);
     QCOMPARE(faults_.size(), 1);
-    const auto tp =
-        std::ranges::find(faults_[0], QStringLiteral("parallelism.tp"), &PlanFault::key);
+    const auto tp = std::ranges::find(faults_[0], "parallelism.tp", &plan::Fault::key);
     QVERIFY(tp != faults_[0].end());
     QCOMPARE(tp->line, 4);
-    QVERIFY(!tp->text.isEmpty());
+    QVERIFY(!tp->text.empty());
     // A question after a faulty recipe is answered.
     client_->ask(kKey, question());
     QTRY_COMPARE_WITH_TIMEOUT(predictions_.size(), 1, kLong);
@@ -92,7 +92,7 @@ class PlanClientTest : public QObject {
 
   void the_newest_question_is_answered_and_no_other() {
     for (const int ranks : {1, 2, 4}) {
-      PlanQuestion asked = question();
+      plan::PlanQuestion asked = question();
       asked.ranks = ranks;
       client_->ask(kKey, asked);
       QTest::qWait(30);  // it has been sent
@@ -103,7 +103,7 @@ class PlanClientTest : public QObject {
   }
 
   void keys_do_not_disturb_each_other() {
-    PlanQuestion two = question(), four = question();
+    plan::PlanQuestion two = question(), four = question();
     two.ranks = 2;
     four.ranks = 4;
     client_->ask(kKey, two);
@@ -167,17 +167,17 @@ class PlanClientTest : public QObject {
   }
 
   void what_is_no_answer_is_an_error() {
-    QVERIFY(readAnswer("{\"id\": 7, \"plan\": [").error.contains("cannot be read"));
-    QCOMPARE(readAnswer("{\"id\": 7, \"plan\": [").id, quint64{7});
-    QCOMPARE(readAnswer("{\"id\": 8, \"error\": \"no\"}").error, QString("no"));
-    QVERIFY(readAnswer("{\"id\": 8, \"cancelled\": true}").cancelled);
+    const PlanAnswer cut = readAnswer("{\"id\": 7, \"plan\": [");
+    QCOMPARE(cut.id, quint64{7});
+    QVERIFY(!cut.prediction &&
+            std::get<Error>(cut.reply).message.find("cannot be read") != std::string::npos);
     QCOMPARE(answerId("nonsense"), quint64{0});
   }
 
  private:
   std::unique_ptr<PlanClient> client_;
   QList<std::shared_ptr<const Prediction>> predictions_;
-  QList<QList<PlanFault>> faults_;
+  QList<std::vector<plan::Fault>> faults_;
   QStringList failures_;
 };
 
