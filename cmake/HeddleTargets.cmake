@@ -43,12 +43,20 @@ if(HEDDLE_FUZZ)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
-# heddle_library(NAME SOURCES … LINK …): a static library whose headers are included from the
-# repository's root, as in #include "engine/recipe/recipe.h".
+# heddle_library(NAME [APART] SOURCES … LINK …): a static library whose headers are included from the
+# repository's root, as in #include "engine/recipe/recipe.h". Eight files are compiled as one, which reads
+# their common headers once: names in their anonymous namespaces differ. APART compiles each by itself.
 function(heddle_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "APART" "" "SOURCES;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC "${HEDDLE_ROOT}")
-  target_compile_options(${name} PRIVATE -Wall -Wextra -Werror)
+  # GCC takes all but the first file for headers and warns that their classes have members of types that
+  # have no name elsewhere.
+  target_compile_options(${name} PRIVATE -Wall -Wextra -Werror -Wno-subobject-linkage)
+  if(ARG_APART)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  else()
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ${HEDDLE_UNITY})
+  endif()
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()

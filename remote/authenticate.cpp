@@ -6,17 +6,13 @@
 #include <utility>
 
 #include "remote/key_offers.h"
+#include "remote/ssh_key.h"
 
 namespace heddle::remote {
 namespace {
 
 using Kind = ConnectError::Kind;
 using Words = std::vector<std::string>;
-
-struct KeyFreed {
-  void operator()(ssh_key key) const { ssh_key_free(key); }
-};
-using Key = std::unique_ptr<ssh_key_struct, KeyFreed>;
 
 /// libssh's answers for authentication have an AGAIN of their own.
 int as_again(int answer) { return answer == SSH_AUTH_AGAIN ? SSH_AGAIN : answer; }

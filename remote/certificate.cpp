@@ -13,7 +13,8 @@
 namespace heddle::remote {
 namespace {
 
-constexpr size_t kMaxBytes = 64 << 10;  // before the algorithms: a banner and some lines of text
+constexpr size_t kMaxHeardBytes = 64
+                                  << 10;  // before the algorithms: a banner and some lines of text
 constexpr std::string_view kHello = "SSH-2.0-heddle\r\n";
 constexpr char kKexInit = 20;  // RFC 4253, 7.1
 constexpr size_t kCookie = 16;
@@ -43,7 +44,7 @@ Result<bool> offers_certificate(int socket, Clock::time_point deadline) {
   std::string_view algorithms;
   bool open = send(socket, kHello.data(), kHello.size(), MSG_NOSIGNAL) ==
               static_cast<ssize_t>(kHello.size());
-  while (open && algorithms.empty() && heard.size() < kMaxBytes && Clock::now() < deadline) {
+  while (open && algorithms.empty() && heard.size() < kMaxHeardBytes && Clock::now() < deadline) {
     pollfd polled{socket, POLLIN, 0};
     poll(&polled, 1, 100);
     char piece[4096];

@@ -19,7 +19,7 @@ namespace {
 
 // Lists sizes and times of an engine's files and of the blobs behind its links: the same as long
 // as nobody touches them (a change's time cannot be set back).
-constexpr const char* kLook = R"sh(
+constexpr const char* kEngineLook = R"sh(
 look() {
   stat -c '%N %s %.Z' -- manifest heddle-engine bin/* lib/* 2>&1
   stat -L -c '%n %s %.Z %u' -- bin/* lib/* 2>&1
@@ -150,7 +150,7 @@ Result<> send(Node& node, const Missing& missing, const std::string& blobs,
 
 /// Whether the engine is there as it was checked.
 Result<bool> is_whole(Node& node, const std::string& engines, const std::string& id) {
-  return node.run_checked(shell(std::string(kLook) + kCheck, {engines, id}))
+  return node.run_checked(shell(std::string(kEngineLook) + kCheck, {engines, id}))
       .map([](const std::string& said) { return said == "whole\n"; });
 }
 
@@ -174,7 +174,7 @@ Result<> assemble(Node& node, const Bundle& bundle,
     return put;
   }
   const Result<std::string> linked =
-      node.run_checked(shell(std::string(kLook) + kAssemble, {engines, bundle.id, ours}));
+      node.run_checked(shell(std::string(kEngineLook) + kAssemble, {engines, bundle.id, ours}));
   if (!linked) return fail(linked);
   return {};
 }

@@ -12,15 +12,12 @@
 #include "remote/certificate.h"
 #include "remote/known_hosts.h"
 #include "remote/ssh_folder.h"
+#include "remote/ssh_key.h"
 
 namespace heddle::remote {
 namespace {
 
 using Kind = ConnectError::Kind;
-
-struct KeyFreed {
-  void operator()(ssh_key key) const { ssh_key_free(key); }
-};
 
 /// The key that the host presented.
 struct Presented {
@@ -31,7 +28,7 @@ struct Presented {
 Result<Presented> presented_key(ssh_session session) {
   ssh_key got = nullptr;
   if (ssh_get_server_publickey(session, &got) != SSH_OK) return fail("there is none");
-  const std::unique_ptr<ssh_key_struct, KeyFreed> key(got);
+  const Key key(got);
   Presented presented;
   unsigned char* hash = nullptr;
   size_t size = 0;
@@ -137,7 +134,7 @@ tl::expected<void, ConnectError> check_host_key(ssh_session session, const Host&
 }
 
 /// Every algorithm for host keys that we accept, those first whose key would be known.
-std::string host_key_algorithms(const KnownHosts& known) {
+std::string algorithms_of(const KnownHosts& known) {
   const std::vector<std::string> types = known.types();
   const auto is_known = [&](std::string_view algorithm) {
     const std::string_view type = algorithm.starts_with("rsa-") ? "ssh-rsa" : algorithm;
@@ -187,7 +184,7 @@ void configure(ssh_session session, int socket, const Host& host, const KnownHos
   if (!host.user.empty()) ssh_options_set(session, SSH_OPTIONS_USER, host.user.c_str());
   ssh_options_set(session, SSH_OPTIONS_KNOWNHOSTS, "/dev/null");
   ssh_options_set(session, SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null");
-  ssh_options_set(session, SSH_OPTIONS_HOSTKEYS, host_key_algorithms(known).c_str());
+  ssh_options_set(session, SSH_OPTIONS_HOSTKEYS, algorithms_of(known).c_str());
   ssh_options_set(session, SSH_OPTIONS_FD, &socket);
   ssh_set_blocking(session, 0);
 }

@@ -12,6 +12,7 @@
 #include "base/read_file.h"
 #include "remote/known_hosts.h"
 #include "remote/ssh_folder.h"
+#include "remote/ssh_key.h"
 #include "remote/ssh_pattern.h"
 
 namespace heddle::remote {
@@ -20,11 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxKeyFile = 1 << 16;
-
-struct KeyFreed {
-  void operator()(ssh_key key) const { ssh_key_free(key); }
-};
-using Key = std::unique_ptr<ssh_key_struct, KeyFreed>;
 
 bool is_file(const std::string& path) {
   std::error_code error;

@@ -12,7 +12,7 @@
 namespace heddle::remote {
 namespace {
 
-constexpr uint64_t kMaxBytes = uint64_t{64} << 20;  // of one file
+constexpr uint64_t kMaxHostsBytes = uint64_t{64} << 20;  // of one file
 constexpr std::string_view kBlank = " \t";
 constexpr std::string_view kHashed = "|1|";
 
@@ -26,7 +26,7 @@ std::string base64(std::string_view bytes) {
 }
 
 /// The first word, taken off the text, with the blanks after it.
-std::string_view take_word(std::string_view& text) {
+std::string_view take_hosts_word(std::string_view& text) {
   const std::string_view word = text.substr(0, text.find_first_of(kBlank));
   text.remove_prefix(word.size());
   text.remove_prefix(std::min(text.size(), text.find_first_not_of(kBlank)));
@@ -107,7 +107,7 @@ Result<KnownHosts> KnownHosts::read(const std::vector<std::string>& files, const
   }
   known.names_.push_back({name, {}});
   for (const std::string& file : files) {
-    const auto text = read_file_if_there(file, kMaxBytes);
+    const auto text = read_file_if_there(file, kMaxHostsBytes);
     if (!text) {
       return fail("{}; host keys cannot be checked without it", text.error().message);
     }
@@ -128,14 +128,14 @@ void KnownHosts::read_line(const std::string& place, std::string_view text) {
   Line line;
   line.place = place;
   // A word that nobody knows is taken for the one that trusts least.
-  for (; text.starts_with('@'); take_word(text)) {
+  for (; text.starts_with('@'); take_hosts_word(text)) {
     const bool authority = text.substr(0, text.find_first_of(kBlank)) == "@cert-authority";
     if (line.marker != Marker::revoked)
       line.marker = authority ? Marker::authority : Marker::revoked;
   }
-  const std::string_view patterns = take_word(text);
-  line.type = key_type(take_word(text));
-  std::string key(take_word(text));
+  const std::string_view patterns = take_hosts_word(text);
+  line.type = key_type(take_hosts_word(text));
+  std::string key(take_hosts_word(text));
   std::erase_if(key, [](char c) { return c == '\r' || c == '\v' || c == '\f'; });  // as ssh
   line.key = from_base64(key);
   if (type_of_key(line.key) != line.type) line.key.clear();

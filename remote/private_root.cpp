@@ -9,7 +9,7 @@ namespace {
 constexpr int kForeign = 66;
 
 // $1, …: the folders. Prints "PATH", "OWNER" and "MODE" of what is wrong.
-constexpr const char* kLook = R"sh(
+constexpr const char* kRootLook = R"sh(
 umask 077
 for folder; do
   mkdir -p -- "$folder" || exit 1
@@ -21,7 +21,7 @@ done)sh";
 Result<> make_private_root(Node& node, const std::string& root,
                            const std::vector<std::string>& folders) {
   Command look;
-  look.argv = {"/bin/sh", "-c", kPathCheck + std::string(kLook), "sh", root};
+  look.argv = {"/bin/sh", "-c", kPathCheck + std::string(kRootLook), "sh", root};
   for (const std::string& folder : folders) look.argv.push_back(root + "/" + folder);
   const Result<Completed> looked = node.run(look);
   if (!looked) return fail(looked);

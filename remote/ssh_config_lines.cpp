@@ -12,15 +12,15 @@
 namespace heddle::remote {
 namespace {
 
-constexpr std::string_view kBlank = " \t\r\n";
-constexpr uint64_t kMaxBytes = uint64_t{16} << 20;  // of one file
+constexpr std::string_view kLineBlank = " \t\r\n";
+constexpr uint64_t kMaxConfigBytes = uint64_t{16} << 20;  // of one file
 
 void skip_blanks(std::string_view& text) {
-  text.remove_prefix(std::min(text.size(), text.find_first_not_of(kBlank)));
+  text.remove_prefix(std::min(text.size(), text.find_first_not_of(kLineBlank)));
 }
 
 /// A word up to blanks or one `=`; in double quotes all counts.
-Result<std::string> take_word(std::string_view& text) {
+Result<std::string> take_config_word(std::string_view& text) {
   std::string word;
   const size_t end = std::min(text.size(), text.find_first_of(" \t\r\n\"="));
   word = text.substr(0, end);
@@ -91,7 +91,7 @@ std::vector<std::string> match_words(std::string_view text) {
   std::vector<std::string> words;
   skip_blanks(text);
   while (!text.empty() && !text.starts_with('#')) {
-    const Result<std::string> word = take_word(text);
+    const Result<std::string> word = take_config_word(text);
     if (!word) break;
     words.push_back(*word);
   }
@@ -105,7 +105,7 @@ Result<std::vector<ConfigLine>> config_line(const std::string& place, std::strin
   if (text.empty() || text.starts_with('#')) return {};
   ConfigLine line;
   line.place = place;
-  const Result<std::string> keyword = take_word(text);
+  const Result<std::string> keyword = take_config_word(text);
   if (!keyword) return fail("{}: {}", place, keyword.error().message);
   line.keyword = *keyword;
   line.key = lower(*keyword);
@@ -123,7 +123,7 @@ Result<const std::vector<ConfigLine>*> ConfigFiles::lines(const std::string& fil
     if (const Result<> checked = check_owner(file); !checked) return fail(checked);
   }
   if (const auto found = read_.find(file); found != read_.end()) return &found->second;
-  const auto text = read_file_if_there(file, kMaxBytes);
+  const auto text = read_file_if_there(file, kMaxConfigBytes);
   if (!text) return fail(text);
   std::vector<ConfigLine> lines;
   int number = 0;

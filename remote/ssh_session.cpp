@@ -9,7 +9,7 @@
 namespace heddle::remote {
 namespace {
 
-constexpr std::chrono::seconds kLook{1};
+constexpr std::chrono::seconds kEndingLook{1};
 constexpr std::chrono::seconds kKeepAlive{5};
 
 }  // namespace
@@ -35,7 +35,7 @@ SshSession::~SshSession() {
 void SshSession::serve() {
   std::unique_lock lock(mutex_);
   while (!ending_) {
-    if (!arrived_.wait_for(lock, kLook, [this] { return ending_ || !queue_.empty(); })) {
+    if (!arrived_.wait_for(lock, kEndingLook, [this] { return ending_ || !queue_.empty(); })) {
       lock.unlock();
       watch_idle();
       lock.lock();

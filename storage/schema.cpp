@@ -218,7 +218,7 @@ Stamp stamp_of(SQLite::Database& database) {
 }
 
 /// A migration copies its store first.
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kSchemaPatience{60};
 
 /// Held while a store is made or migrated, and while its stamp is looked at: nobody sees it half
 /// made. One for all stores, in this user's own folder: next to a store a stranger could hold it,
@@ -227,7 +227,7 @@ Result<std::optional<FileLock>> lock_making(const std::string& store_path) {
   const std::string folder = fs::path(default_path()).parent_path();
   std::optional<FileLock> lock;
   if (!make_private_folders(folder)) return lock;
-  Result<FileLock> taken = FileLock::take(folder + "/making-a-store.lock", kPatience);
+  Result<FileLock> taken = FileLock::take(folder + "/making-a-store.lock", kSchemaPatience);
   if (!taken) return lock;
   if (taken->state() == FileLock::State::of_another)
     return fail(

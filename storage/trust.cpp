@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kTrustPatience{5};
 constexpr size_t kMaxList = size_t{16} << 20;
 
 struct Identity {
@@ -122,7 +122,7 @@ Result<> trust(const std::string& path) {
   if (!identity) return fail("{}: there is no such store", path);
   const std::string file = list_file();
   (void)make_private_folders(fs::path(file).parent_path());
-  const Result<FileLock> lock = FileLock::take(file + ".lock", kPatience);
+  const Result<FileLock> lock = FileLock::take(file + ".lock", kTrustPatience);
   if (!lock) return fail(lock);
   if (lock->state() == FileLock::State::of_another)
     return fail("{}: {} has been writing it for 5 s: try again", file, lock->holder());

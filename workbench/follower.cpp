@@ -19,7 +19,7 @@
 namespace heddle::workbench {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{300};
+constexpr std::chrono::milliseconds kFollowLook{300};
 /// A launcher that dies changes nothing in the store, so it is looked at even when nothing changed.
 constexpr std::chrono::seconds kLookAnyway{3};
 
@@ -46,7 +46,7 @@ class Follower::Manager {
       // Another process may have it, and end.
       if (writer_.take_lease()) look(reader);
       std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, stop, kLook, [] { return false; });
+      wake_.wait_for(lock, stop, kFollowLook, [] { return false; });
     }
     for (auto& [run, followed] : followed_) followed->thread.request_stop();
     followed_.clear();

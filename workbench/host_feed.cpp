@@ -13,7 +13,7 @@
 namespace heddle::workbench {
 namespace {
 
-constexpr uint64_t kPiece = 1 << 20;
+constexpr uint64_t kFeedPiece = 1 << 20;
 /// Bytes of all logs at once: nothing counts before all of it has come, and a slow link brings
 /// this much well before the host is given up.
 constexpr uint64_t kAtOnce = 2 << 20;
@@ -71,8 +71,8 @@ Result<uint64_t> HostFeed::poll() {
   // A run that ended before this reading has been read completely when nothing came.
   const bool over = end_ || loss_;
   // In one go, since each costs a login shell; the end first, which is written last.
-  std::vector<remote::Range> ranges{{share_.run_dir() + "/end.json", 0, kPiece}};
-  const uint64_t most = std::min(kPiece, kAtOnce / std::max<uint64_t>(logs_.size(), 1));
+  std::vector<remote::Range> ranges{{share_.run_dir() + "/end.json", 0, kFeedPiece}};
+  const uint64_t most = std::min(kFeedPiece, kAtOnce / std::max<uint64_t>(logs_.size(), 1));
   for (const Log& log : logs_) ranges.push_back({log.path, log.offset, most});
   auto pieces = backend_.logs(*node_, ranges);
   if (!pieces) return fail(pieces);
@@ -151,7 +151,7 @@ Result<> HostFeed::end_logs() {
 Result<> HostFeed::take_end() {
   Log& log = logs_.back();
   for (;;) {
-    const auto piece = backend_.logs(*node_, {{log.path, log.offset, kPiece}});
+    const auto piece = backend_.logs(*node_, {{log.path, log.offset, kFeedPiece}});
     if (!piece) return fail(piece);
     const std::optional<std::string>& bytes = piece->front();
     if (!bytes || bytes->empty()) break;

@@ -26,11 +26,11 @@ constexpr std::array kOfTokenizers = {
     "vocab.json",        "merges.txt",          "tokenizer.model"};
 constexpr const char* kMoreTemplates = "additional_chat_templates";
 
-using Names = std::vector<std::string>;
+using FileNames = std::vector<std::string>;
 
 /// The names of the further templates that are there.
-Names more_templates(const std::string& folder) {
-  Names names;
+FileNames more_templates(const std::string& folder) {
+  FileNames names;
   std::error_code error;
   for (fs::directory_iterator at(fs::path(folder) / kMoreTemplates, error), end;
        !error && at != end && names.size() < kMaxTemplates; at.increment(error))
@@ -39,7 +39,7 @@ Names more_templates(const std::string& folder) {
   return names;
 }
 
-Result<> copy(const Names& names, const std::string& from, const std::string& to) {
+Result<> copy(const FileNames& names, const std::string& from, const std::string& to) {
   for (const std::string& name : names) {
     const auto bytes = read_file_if_there(from + '/' + name, kMaxBytes);
     if (!bytes) return fail(bytes);
@@ -73,7 +73,7 @@ Result<std::string> companions_of(const std::string& folder) {
 }
 
 std::vector<std::string> companions_in(const std::string& folder) {
-  Names names(kOfModels.begin(), kOfModels.end());
+  FileNames names(kOfModels.begin(), kOfModels.end());
   names.insert(names.end(), kOfTokenizers.begin(), kOfTokenizers.end());
   std::erase_if(names, [&](const std::string& name) {
     std::error_code unknown;
@@ -85,7 +85,7 @@ std::vector<std::string> companions_in(const std::string& folder) {
 
 Result<> copy_tokenizer(const std::string& from, const std::string& to) {
   if (auto done = copy({kOfTokenizers.begin(), kOfTokenizers.end()}, from, to); !done) return done;
-  const Names templates = more_templates(from);
+  const FileNames templates = more_templates(from);
   if (templates.empty()) return {};
   if (auto made = make_folder(to + '/' + kMoreTemplates); !made) return made;
   return copy(templates, from, to);

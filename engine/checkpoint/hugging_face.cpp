@@ -12,7 +12,7 @@
 namespace heddle::checkpoint {
 namespace {
 
-constexpr int64_t kReadBytes = int64_t{8} << 20;
+constexpr int64_t kRowsBytes = int64_t{8} << 20;
 constexpr size_t kMaxNames = 10;                    // of tensors in a message
 constexpr size_t kReleasedBytes = size_t{1} << 20;  // fewer are left to `release`
 
@@ -45,7 +45,7 @@ Result<> check_sizes(const std::string& folder, const recipe::Model& found,
 }
 
 /// Reads a parameter's tensor, from whichever file, or says what is wrong with it.
-Result<> check_tensor(const SafetensorsFile& file, const Parameter& parameter) {
+Result<> check_parameter_tensor(const SafetensorsFile& file, const Parameter& parameter) {
   const TensorInfo* tensor = file.find(parameter.hugging_face_name);
   if (!tensor) return fail("{}: no tensor \"{}\"", file.path(), parameter.hugging_face_name);
   if (tensor->shape != parameter.shape)
@@ -151,7 +151,8 @@ Result<HuggingFaceCheckpoint> HuggingFaceCheckpoint::open(const std::string& fol
                       ? "; where the embedding is the output, config.json has tie_word_embeddings "
                         "= true"
                       : "");
-    if (auto done = check_tensor(files->files[file->second], parameter); !done) return fail(done);
+    if (auto done = check_parameter_tensor(files->files[file->second], parameter); !done)
+      return fail(done);
     checkpoint.file_of_.push_back(file->second);
   }
   if (std::string line = unused_tensors(folder, *files, model, checkpoint.parameters_);
@@ -175,7 +176,7 @@ Result<> HuggingFaceCheckpoint::read_rows(std::string_view name, int64_t row_beg
   // A piece at a time, so that the file's pages do not pile up in this process's memory.
   const int64_t unit = std::max<int64_t>(parameter->head_dim, 1);  // rows that change places
   const int64_t rows_at_once =
-      std::max<int64_t>(kReadBytes / static_cast<int64_t>(row_bytes) / unit, 1) * unit;
+      std::max<int64_t>(kRowsBytes / static_cast<int64_t>(row_bytes) / unit, 1) * unit;
   for (int64_t begin = row_begin; begin < row_end;) {
     const int64_t end = std::min((begin / unit * unit) + rows_at_once, row_end);
     const auto piece = bytes.subspan(begin * row_bytes, (end - begin) * row_bytes);

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kReadBytes = int64_t{8} << 20;
+constexpr int64_t kNumbersBytes = int64_t{8} << 20;
 
 Result<HuggingFaceFiles> open_single(const std::string& path) {
   auto file = SafetensorsFile::open(path);
@@ -70,7 +70,7 @@ struct Stored {
 /// Whether two tensors of numbers are the same. A piece at a time, to the first difference.
 bool are_alike(const Stored& one, const Stored& other) {
   const int64_t numbers = one.tensor->elements();
-  const int64_t piece = std::min<int64_t>(numbers, kReadBytes / sizeof(float));
+  const int64_t piece = std::min<int64_t>(numbers, kNumbersBytes / sizeof(float));
   std::vector<float> left(static_cast<size_t>(piece)), right(left.size());
   for (int64_t begin = 0; begin < numbers; begin += piece) {
     const auto count = static_cast<size_t>(std::min(piece, numbers - begin));

@@ -9,7 +9,7 @@
 namespace heddle::checkpoint {
 namespace {
 
-constexpr int64_t kPiece = kHashedBytes / static_cast<int64_t>(sizeof(float));
+constexpr int64_t kWrittenPiece = kHashedBytes / static_cast<int64_t>(sizeof(float));
 
 TensorInfo info_of(const Part& part) {
   if (part.shape.size() == 1) return {part.name, Dtype::f32, {part.box.rows()}};
@@ -30,8 +30,8 @@ Result<Contents> write_rank_file(const std::string& folder, const std::string& n
   auto offset = static_cast<int64_t>(header.size());
   for (const Part& part : parts) {
     Shard shard{name, offset, part.box, {}};
-    for (int64_t begin = 0; begin < part.numbers(); begin += kPiece) {
-      const auto numbers = source(part, begin, std::min(begin + kPiece, part.numbers()));
+    for (int64_t begin = 0; begin < part.numbers(); begin += kWrittenPiece) {
+      const auto numbers = source(part, begin, std::min(begin + kWrittenPiece, part.numbers()));
       if (!numbers) return fail(numbers);
       const auto bytes = std::as_bytes(*numbers);
       shard.hashes.push_back(hash_of(bytes));

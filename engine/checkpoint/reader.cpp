@@ -17,7 +17,7 @@ namespace heddle::checkpoint {
 namespace {
 
 constexpr auto kNumberBytes = static_cast<int64_t>(sizeof(float));
-constexpr int64_t kPiece = kHashedBytes / kNumberBytes;
+constexpr int64_t kReadPiece = kHashedBytes / kNumberBytes;
 constexpr size_t kMaxOpenFiles = 256;  // a process may often have 1,024
 
 recipe::Box intersection(const recipe::Box& a, const recipe::Box& b) {
@@ -64,7 +64,7 @@ class Checkpoint::File {
         !done)
       return done;
     const std::string found = hash_of(std::as_bytes(std::span(out, end - begin)));
-    const std::string& expected = shard.hashes[static_cast<size_t>(begin / kPiece)];
+    const std::string& expected = shard.hashes[static_cast<size_t>(begin / kReadPiece)];
     if (found != expected)
       return fail(
           "{}: damaged: bytes {} to {} (tensor \"{}\") have the hash {}, but {} was written", path_,
@@ -161,16 +161,16 @@ Result<> Checkpoint::read(const std::string& tensor, const recipe::Box& box, flo
     const int64_t first = (both.row_begin - shard.box.row_begin) * columns;
     const int64_t last = (both.row_end - shard.box.row_begin) * columns;
     const bool whole_rows = shard.box.column_begin == box.column_begin && columns == box.columns();
-    for (int64_t begin = first / kPiece * kPiece; begin < last; begin += kPiece) {
-      const int64_t end = std::min(begin + kPiece, numbers);
-      if (end < last) (*opened)->announce(shard, end, std::min(end + kPiece, numbers));
+    for (int64_t begin = first / kReadPiece * kReadPiece; begin < last; begin += kReadPiece) {
+      const int64_t end = std::min(begin + kReadPiece, numbers);
+      if (end < last) (*opened)->announce(shard, end, std::min(end + kReadPiece, numbers));
       if (whole_rows && begin >= first && end <= last) {
         // Read to where it belongs, without a copy.
         float* to = out + ((shard.box.row_begin - box.row_begin) * columns + begin);
         if (auto done = (*opened)->read_piece(tensor, shard, begin, end, to); !done) return done;
         continue;
       }
-      if (!piece) piece = std::make_unique_for_overwrite<float[]>(kPiece);
+      if (!piece) piece = std::make_unique_for_overwrite<float[]>(kReadPiece);
       if (auto done = (*opened)->read_piece(tensor, shard, begin, end, piece.get()); !done)
         return done;
       copy_overlap(shard.box, begin, end, piece.get(), box, out);

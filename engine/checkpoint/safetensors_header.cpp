@@ -41,14 +41,14 @@ const DtypeEntry& entry_of(Dtype dtype) {
 }
 
 /// A tensor's bytes as the header places them, relative to the end of the header.
-struct Place {
+struct DataPlace {
   uint64_t begin = 0;
   uint64_t end = 0;
 };
 
 bool is_count(const json& value) { return value.is_number_unsigned(); }
 
-Result<TensorInfo> read_tensor(const std::string& name, const json& entry, Place& place) {
+Result<TensorInfo> read_tensor(const std::string& name, const json& entry, DataPlace& place) {
   const auto member = [&](const char* key) {
     return entry.is_object() && entry.contains(key) ? entry[key] : json();
   };
@@ -102,7 +102,8 @@ Result<Metadata> read_metadata(const json& entry) {
 }
 
 /// The tensors must fill the file's data from its start to its end, one after the other.
-Result<> check_places(std::vector<std::pair<TensorInfo, Place>>& tensors, uint64_t data_bytes) {
+Result<> check_data_places(std::vector<std::pair<TensorInfo, DataPlace>>& tensors,
+                           uint64_t data_bytes) {
   std::ranges::stable_sort(tensors, [](const auto& a, const auto& b) {
     return std::pair(a.second.begin, a.second.end) < std::pair(b.second.begin, b.second.end);
   });
@@ -162,7 +163,7 @@ Result<SafetensorsHeader> parse_safetensors_header(std::span<const std::byte> fi
   if (!parsed) return fail("its header: {}", parsed.error().message);
 
   SafetensorsHeader header;
-  std::vector<std::pair<TensorInfo, Place>> tensors;
+  std::vector<std::pair<TensorInfo, DataPlace>> tensors;
   for (const auto& [name, entry] : parsed->items()) {
     if (name == "__metadata__") {
       auto metadata = read_metadata(entry);
@@ -170,13 +171,13 @@ Result<SafetensorsHeader> parse_safetensors_header(std::span<const std::byte> fi
       header.metadata = std::move(*metadata);
       continue;
     }
-    Place place;
+    DataPlace place;
     auto tensor = read_tensor(name, entry, place);
     if (!tensor) return fail(tensor);
     tensors.emplace_back(std::move(*tensor), place);
   }
   const size_t data_begin = kLengthBytes + length;
-  if (auto done = check_places(tensors, file.size() - data_begin); !done) return fail(done);
+  if (auto done = check_data_places(tensors, file.size() - data_begin); !done) return fail(done);
   for (auto& [tensor, place] : tensors)
     header.tensors.emplace_back(std::move(tensor), data_begin + place.begin);
   return header;

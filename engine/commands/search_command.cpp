@@ -21,26 +21,27 @@ namespace {
 
 std::atomic<bool> interrupted = false;
 
-std::string text_of(int64_t bytes) { return bytes_text(static_cast<double>(bytes)); }
+std::string size_text(int64_t bytes) { return bytes_text(static_cast<double>(bytes)); }
 
 void print(const plan::Found& found) {
   say("{:>10}  {:>16}  {:>10}  {}\n", seconds_text(found.step_seconds),
-      rate_text(found.tokens_per_second), text_of(found.peak_bytes), found.words);
+      rate_text(found.tokens_per_second), size_text(found.peak_bytes), found.words);
 }
 
 void print(const plan::SearchResult& result) {
   say("{} ranks of {}, {} tokens a step, {} a rank\n", result.ranks, result.hardware_words,
       count_text(static_cast<double>(result.tokens_per_step)),
-      result.limit_bytes > 0 ? text_of(result.limit_bytes) : "no limit");
+      result.limit_bytes > 0 ? size_text(result.limit_bytes) : "no limit");
   if (result.margin_bytes > 0)
     say("{}: {} of its memory stay free for what is not known of it; --memory-limit sets another "
         "limit\n",
-        result.never_measured, text_of(result.margin_bytes));
+        result.never_measured, size_text(result.margin_bytes));
   say("{} layouts, {} planned in {}{}\n\n", count_text(static_cast<double>(result.candidates)),
       result.planned, seconds_text(result.seconds),
       result.complete ? "" : "; interrupted, there may be better ones");
   if (result.least) {
-    say("nothing fits; least lacks {}:\n", text_of(result.least->peak_bytes - result.limit_bytes));
+    say("nothing fits; least lacks {}:\n",
+        size_text(result.least->peak_bytes - result.limit_bytes));
     print(*result.least);
     for (const std::string& words : result.closed_by) say("would close it: {}\n", words);
   }
@@ -65,7 +66,7 @@ std::string usd_text(double usd) {
 
 void print(const plan::RankCounts& all) {
   say("{}, {} a rank\n", all.hardware_words,
-      all.limit_bytes > 0 ? text_of(all.limit_bytes) : "no limit");
+      all.limit_bytes > 0 ? size_text(all.limit_bytes) : "no limit");
   if (all.usd_per_rank_hour)
     say("{} a rank and hour: {}\n", usd_text(*all.usd_per_rank_hour), all.price_source);
   else
@@ -86,7 +87,7 @@ void print(const plan::RankCounts& all) {
     say("{:>7} {:>15} {:>8.1f} % {:>12} {:>10} {:>10}", count.ranks,
         count_text(best.tokens_per_second), 100 * efficiency(all, count).value_or(0),
         count_text(static_cast<double>(count.tokens_per_step)), seconds_text(best.step_seconds),
-        text_of(best.peak_bytes));
+        size_text(best.peak_bytes));
     if (all.usd_per_rank_hour)
       say(" {:>10}", or_none(usd_per_million_tokens(all, count), usd_text));
     if (all.tokens > 0)

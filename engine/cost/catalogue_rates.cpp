@@ -7,7 +7,7 @@
 namespace heddle::cost {
 namespace {
 
-constexpr int64_t kSmallest = 1 << 10, kLargest = int64_t{16} << 30;
+constexpr int64_t kSmallestCatalogue = 1 << 10, kLargestCatalogue = int64_t{16} << 30;
 
 Placement placed(const std::vector<int>& ranks, int64_t devices_per_node) {
   std::set<int64_t> nodes;
@@ -21,7 +21,7 @@ CollectiveTimes times_of(Collective collective, const Placement& placement,
   const double taken =
       entry.device.transfer_multiprocessors.value / entry.device.multiprocessors.value;
   CollectiveTimes times;
-  for (int64_t bytes = kSmallest; bytes <= kLargest; bytes *= 2) {
+  for (int64_t bytes = kSmallestCatalogue; bytes <= kLargestCatalogue; bytes *= 2) {
     const auto size = static_cast<double>(bytes);
     const double alone = collective_seconds(collective, size, placement, entry.node, entry.network);
     const double copies = copied ? bucket_copy_seconds(rates, size) : 0.0;

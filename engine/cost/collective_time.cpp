@@ -6,10 +6,11 @@
 #include <limits>
 #include <optional>
 
+#include "engine/cost/prefixes.h"
+
 namespace heddle::cost {
 namespace {
 
-constexpr double kMicro = 1e-6, kGiga = 1e9;
 constexpr std::array kProtocolShare = {0.5, 15.0 / 16.0, 1.0};  // LL, LL128, Simple
 constexpr size_t kSimple = 2;
 

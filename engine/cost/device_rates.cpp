@@ -6,6 +6,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "engine/cost/prefixes.h"
+
 namespace heddle::cost {
 namespace {
 
@@ -30,7 +32,6 @@ double launched(const DeviceRates& rates, double kernel_seconds) {
 }  // namespace
 
 DeviceRates device_rates(const hardware::Device& device, Executor executor, Float8 float8) {
-  constexpr double kTera = 1e12, kMicro = 1e-6;
   DeviceRates rates;
   rates.executor = executor;
   rates.float8 = device.fp8_best_tflops.known() ? float8 : Float8::none;

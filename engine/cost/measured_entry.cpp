@@ -11,6 +11,7 @@
 
 #include "engine/cost/device_rates.h"
 #include "engine/cost/gpu_calibration.h"
+#include "engine/cost/prefixes.h"
 #include "engine/hardware/contradictions.h"
 #include "engine/hardware/fields.h"
 
@@ -21,8 +22,6 @@ using hardware::Device;
 using hardware::LinkRate;
 using hardware::Node;
 using hardware::Number;
-
-constexpr double kMicro = 1e-6, kGiga = 1e9, kTera = 1e12, kGiB = 1 << 30;
 
 struct Spread {
   double median = 0, share = 0;  // what lies between the quartiles, of the median
@@ -36,7 +35,7 @@ Spread spread_of(std::vector<double> values) {
   return {at(0.5), (at(0.75) - at(0.25)) / at(0.5)};
 }
 
-struct Line {
+struct MeasuredLine {
   double latency = 0, rate = 0, spread = 0;  // seconds, bytes a second; of what is left over
 };
 
@@ -44,7 +43,7 @@ struct Line {
 constexpr int64_t kSimpleBytes = 1 << 20;
 
 // Least squares of the relative errors; nothing where no line rises through the points.
-std::optional<Line> line_through(const std::vector<const GpuMeasurement*>& points) {
+std::optional<MeasuredLine> line_through(const std::vector<const GpuMeasurement*>& points) {
   double ones = 0, sizes = 0, squares = 0, right = 0, right_sizes = 0;
   for (const GpuMeasurement* point : points) {
     const double size = point->work / point->seconds, one = 1 / point->seconds;
@@ -56,7 +55,7 @@ std::optional<Line> line_through(const std::vector<const GpuMeasurement*>& point
   }
   const double determinant = ones * squares - sizes * sizes;
   if (points.size() < 2 || determinant <= 0) return std::nullopt;
-  Line line{.latency = (right * squares - right_sizes * sizes) / determinant};
+  MeasuredLine line{.latency = (right * squares - right_sizes * sizes) / determinant};
   const double per_byte = (right_sizes * ones - right * sizes) / determinant;
   if (per_byte <= 0) return std::nullopt;
   line.rate = 1 / per_byte;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/cost/prefixes.h"
+
 namespace heddle::cost {
 namespace {
 
-constexpr double kMilli = 1e-3, kMicro = 1e-6, kHalf = 2;  // bytes of bf16
+constexpr double kHalf = 2;  // bytes of bf16
 
 class Clock {
  public:

@@ -8,7 +8,7 @@
 namespace heddle::cost {
 namespace {
 
-constexpr int64_t kSmallest = 4096, kLargest = int64_t{128} << 20;
+constexpr int64_t kSmallestTable = 4096, kLargestTable = int64_t{128} << 20;
 
 struct Guess {
   double latency, bytes_per_second;
@@ -27,7 +27,7 @@ Link formula_link(const std::string& transport, int64_t ranks) {
   const Guess of = guess(transport);
   CollectiveTimes times;
   const auto steps = static_cast<double>(ranks - 1);
-  for (int64_t bytes = kSmallest; bytes <= kLargest; bytes *= 2) {
+  for (int64_t bytes = kSmallestTable; bytes <= kLargestTable; bytes *= 2) {
     const double sent = static_cast<double>(bytes) * steps / static_cast<double>(ranks);
     const double seconds = steps * of.latency + sent / of.bytes_per_second;
     const double beside = seconds * (1.0 + of.contention);

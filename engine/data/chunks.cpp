@@ -6,11 +6,11 @@ namespace heddle::data {
 namespace {
 
 constexpr size_t kChunk = size_t{1} << 20;
-constexpr size_t kReadAtOnce = size_t{1} << 18;
+constexpr size_t kChunkReadAtOnce = size_t{1} << 18;
 constexpr size_t kBehindCut = size_t{1} << 12;  // what is seen of the text behind a cut
 constexpr int kTries = 8;                       // of each kind of place
 
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+bool is_line_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 }  // namespace
 
@@ -45,7 +45,7 @@ Result<> ChunkReader::close() {
 /// Reads until the buffer holds so many bytes, or all.
 Result<> ChunkReader::fill(size_t wanted) {
   while (!at_end_ && buffer_.size() < wanted) {
-    const auto more = stream_->read(buffer_, kReadAtOnce);
+    const auto more = stream_->read(buffer_, kChunkReadAtOnce);
     if (!more) return fail(more);
     at_end_ = !*more;
   }
@@ -60,8 +60,9 @@ std::optional<size_t> ChunkReader::cut_below(size_t low, size_t high) const {
     int tries = 0;
     for (size_t at = high; at > low && tries < kTries; --at) {
       const char before = buffer_[at - 1], behind = buffer_[at];
-      const bool here = lines ? before == '\n' && !is_space(behind)
-                              : behind == ' ' && !is_space(before) && !is_space(buffer_[at + 1]);
+      const bool here =
+          lines ? before == '\n' && !is_line_space(behind)
+                : behind == ' ' && !is_line_space(before) && !is_line_space(buffer_[at + 1]);
       if (!here) continue;
       ++tries;
       if (may_cut_(buffer_, at)) return at;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kSamples = 3;
 constexpr size_t kShownTokens = 2048;  // of a sample
-constexpr size_t kShownComplaints = 3;
+constexpr size_t kShownPerSource = 3;
 
 class Describer {
  public:
@@ -91,7 +91,7 @@ class Describer {
     source.tokens = part->tokens;
     source.documents = part->documents;
     source.skipped = static_cast<int64_t>(part->complaints.size());
-    part->complaints.resize(std::min(part->complaints.size(), kShownComplaints));
+    part->complaints.resize(std::min(part->complaints.size(), kShownPerSource));
     source.complaints = part->complaints;
     firsts_.push_back(std::move(*part));
     firsts_of_.push_back(static_cast<size_t>(&source - told_.sources.data()));

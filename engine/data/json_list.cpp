@@ -6,7 +6,7 @@
 namespace heddle::data {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+bool is_json_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 /// A byte of UTF-8's byte-order mark, which some editors put before the list.
 bool is_of_mark(char c) { return c == '\xEF' || c == '\xBB' || c == '\xBF'; }
@@ -34,7 +34,7 @@ class ElementsAsLines : public ByteStream {
     if (form_ == Form::lines) return c;
     if (form_ == Form::unknown) {
       if (is_of_mark(c)) return ' ';
-      if (is_space(c)) return c == '\n' ? ' ' : c;
+      if (is_json_space(c)) return c == '\n' ? ' ' : c;
       form_ = c == '[' ? Form::list : Form::lines;
       if (form_ == Form::lines) return c;
       depth_ = 1;

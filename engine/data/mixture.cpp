@@ -7,7 +7,7 @@
 
 namespace heddle::data {
 
-constexpr int64_t kBlock = 1024;
+constexpr int64_t kDrawBlock = 1024;
 
 Mixture::Mixture(const std::vector<double>& weights, uint64_t seed)
     : below_(weights.size()), seed_(seed), counts_{std::vector<int64_t>(weights.size())} {
@@ -30,19 +30,20 @@ Mixture::Pick Mixture::at(int64_t place) const {
 }
 
 std::vector<int64_t> Mixture::before(int64_t place) const {
-  const auto block = static_cast<size_t>(place / kBlock);
+  const auto block = static_cast<size_t>(place / kDrawBlock);
   std::vector<int64_t> counts;
   {
     const std::scoped_lock one(mutex_);
     while (counts_.size() <= block) {
       counts = counts_.back();
-      const auto begin = static_cast<int64_t>(counts_.size() - 1) * kBlock;
-      for (int64_t at = begin; at < begin + kBlock; ++at) ++counts[text_at(at)];
+      const auto begin = static_cast<int64_t>(counts_.size() - 1) * kDrawBlock;
+      for (int64_t at = begin; at < begin + kDrawBlock; ++at) ++counts[text_at(at)];
       counts_.push_back(std::move(counts));
     }
     counts = counts_[block];
   }
-  for (int64_t at = static_cast<int64_t>(block) * kBlock; at < place; ++at) ++counts[text_at(at)];
+  for (int64_t at = static_cast<int64_t>(block) * kDrawBlock; at < place; ++at)
+    ++counts[text_at(at)];
   return counts;
 }
 

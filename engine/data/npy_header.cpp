@@ -23,7 +23,7 @@ std::string_view value_of(std::string_view header, std::string_view key) {
   return header.substr(std::min(header.find_first_not_of(": "), header.size()));
 }
 
-std::string_view within(std::string_view value, char begin, char end) {
+std::string_view between(std::string_view value, char begin, char end) {
   if (!value.starts_with(begin)) return {};
   const size_t length = value.find(end, 1);
   return length == std::string_view::npos ? "" : value.substr(1, length - 1);
@@ -60,12 +60,12 @@ Result<StoredIds> read_npy_header(const PlainFile& file) {
   std::string header(std::min<size_t>(length, kMaxHeader), '\0');
   if (auto read = file.read_at(header.data(), header.size(), at); !read) return fail(read);
 
-  const std::string_view name = within(value_of(header, "'descr'"), '\'', '\'');
+  const std::string_view name = between(value_of(header, "'descr'"), '\'', '\'');
   const std::optional<IdType> type = type_of(name);
   if (!type)
     return fail("{}: holds numbers of type \"{}\"; valid: uint16, uint32, int32, int64",
                 file.path(), excerpt(name, 40));
-  const std::string_view shape = within(value_of(header, "'shape'"), '(', ')');
+  const std::string_view shape = between(value_of(header, "'shape'"), '(', ')');
   const std::optional<int64_t> count = size_in(shape);
   if (!count)
     return fail("{}: has the shape ({}); valid: one dimension", file.path(), excerpt(shape, 40));

@@ -11,7 +11,7 @@
 namespace heddle::data {
 namespace {
 
-constexpr size_t kMaxDepth = 64;  // classes within each other
+constexpr size_t kMaxGroupDepth = 64;  // classes within each other
 
 class Translator {
  public:
@@ -290,7 +290,7 @@ class Translator {
 
   /// All behind its bracket. Nested classes join, && intersects.
   Result<CharacterSet> char_class(size_t depth) {
-    if (depth > kMaxDepth) return fail("nests more than {} character classes", kMaxDepth);
+    if (depth > kMaxGroupDepth) return fail("nests more than {} character classes", kMaxGroupDepth);
     const bool negated = peek() == '^';
     if (negated) ++at_;
     std::vector<std::string> intersected;

@@ -9,7 +9,7 @@
 namespace heddle::data {
 namespace {
 
-constexpr size_t kReadAtOnce = size_t{1} << 18;
+constexpr size_t kPackedReadAtOnce = size_t{1} << 18;
 
 /// The common part of both: the packed bytes that are not unpacked yet.
 class PackedStream : public ByteStream {
@@ -24,7 +24,7 @@ class PackedStream : public ByteStream {
         unpacked_ += input_.size();
         input_.clear();
         at_ = 0;
-        const auto more = packed_->read(input_, kReadAtOnce);
+        const auto more = packed_->read(input_, kPackedReadAtOnce);
         if (!more) return fail(more);
         if (!*more && within_)
           return fail("{}: is cut short: it ends within what was packed", path_);

@@ -16,8 +16,8 @@ constexpr size_t kJitStackStart = size_t{32} * 1024;
 constexpr size_t kJitStackMax = size_t{64} * 1024 * 1024;
 // A text of some megabytes takes a few steps a byte; an expression that tries everything is
 // stopped within a second.
-constexpr uint32_t kMaxSteps = 10'000'000;
-constexpr uint32_t kMaxDepth = 100'000;
+constexpr uint32_t kMaxMatchSteps = 10'000'000;
+constexpr uint32_t kMaxMatchDepth = 100'000;
 constexpr uint32_t kMaxHeap = 64 * 1024;  // KiB
 constexpr size_t kMaxPattern = size_t{64} * 1024;
 
@@ -54,8 +54,8 @@ struct Regex::Compiled {
     pcre2_jit_compile(compiled->code, PCRE2_JIT_COMPLETE);
     compiled->match = pcre2_match_data_create(1, nullptr);
     compiled->context = pcre2_match_context_create(nullptr);
-    pcre2_set_match_limit(compiled->context, kMaxSteps);
-    pcre2_set_depth_limit(compiled->context, kMaxDepth);
+    pcre2_set_match_limit(compiled->context, kMaxMatchSteps);
+    pcre2_set_depth_limit(compiled->context, kMaxMatchDepth);
     pcre2_set_heap_limit(compiled->context, kMaxHeap);
     compiled->stack = pcre2_jit_stack_create(kJitStackStart, kJitStackMax, nullptr);
     pcre2_jit_stack_assign(compiled->context, nullptr, compiled->stack);

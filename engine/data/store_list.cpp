@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kIdLength = 32;
 constexpr std::string_view kRemoved = ".removed";
-constexpr uint64_t kBlock = 512;  // what stat counts in
+constexpr uint64_t kDiskBlock = 512;  // what stat counts in
 
 bool is_id(std::string_view name) {
   return name.size() == kIdLength &&
@@ -54,7 +54,7 @@ Result<StoredTokens> look(const fs::path& folder) {
   std::error_code gone;
   for (const auto& entry : fs::directory_iterator(folder, gone))
     if (stat(entry.path().c_str(), &about) == 0)
-      store.bytes += static_cast<uint64_t>(about.st_blocks) * kBlock;
+      store.bytes += static_cast<uint64_t>(about.st_blocks) * kDiskBlock;
   const auto in_use = FileLock::is_shared(used_path(folder));
   if (!in_use) return fail(in_use);
   store.in_use = *in_use;

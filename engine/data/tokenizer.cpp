@@ -21,20 +21,20 @@ struct Entry {
   bool present = false;
 };
 
-std::string replaced(std::string text, std::string_view what, std::string_view by) {
+std::string with_replaced(std::string text, std::string_view what, std::string_view by) {
   for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
     text.replace(at, what.size(), by);
   return text;
 }
 
 std::string with_spaces(std::string spelling) {
-  return replaced(std::move(spelling), kMetaspace, " ");
+  return with_replaced(std::move(spelling), kMetaspace, " ");
 }
 
 // A literal text, except for the spelling's spaces.
 std::string without_metaspaces(const std::string& spelling, const std::string& bytes) {
   return spelling.find(kMetaspace) == std::string::npos ? bytes
-                                                        : replaced(spelling, kMetaspace, "");
+                                                        : with_replaced(spelling, kMetaspace, "");
 }
 
 constexpr std::string_view kReplacement = "\uFFFD";

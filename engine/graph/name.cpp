@@ -5,7 +5,7 @@
 namespace heddle::graph {
 namespace {
 
-struct Hash {
+struct TextHash {
   using is_transparent = void;
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
@@ -14,7 +14,7 @@ struct Hash {
 
 Name::Name(std::string_view text) {
   if (text.empty()) return;
-  using Texts = Kept<std::string, Hash, std::equal_to<>>;
+  using Texts = Kept<std::string, TextHash, std::equal_to<>>;
   static Texts& texts = *new Texts;  // never destroyed: names may outlive static objects
   text_ = texts.find_or_keep(text);
 }

@@ -7,7 +7,7 @@
 namespace heddle::graph {
 namespace {
 
-struct Hash {
+struct SizesHash {
   using is_transparent = void;
   size_t operator()(c10::IntArrayRef sizes) const {
     size_t seed = sizes.size();
@@ -25,7 +25,7 @@ struct Equal {
 
 Sizes::Sizes(c10::IntArrayRef sizes) {
   if (sizes.empty()) return;
-  using Lists = Kept<std::vector<int64_t>, Hash, Equal>;
+  using Lists = Kept<std::vector<int64_t>, SizesHash, Equal>;
   static Lists& lists = *new Lists;  // never destroyed: sizes may outlive static objects
   kept_ = lists.find_or_keep(sizes);
 }

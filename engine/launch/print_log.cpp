@@ -19,12 +19,12 @@
 namespace heddle::launch {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{200};
-constexpr int kExitUsage = 2;
+constexpr std::chrono::milliseconds kLogLook{200};
+constexpr int kUsageFault = 2;
 
-int refused(const std::string& message) {
+int refuse_print(const std::string& message) {
   say(stderr, "{}\n", message);
-  return kExitUsage;
+  return kUsageFault;
 }
 
 std::string clock_text(double unix_seconds) {
@@ -88,20 +88,20 @@ int print_log(const LogOptions& options) {
     // Asked before the logs are read: the logs of a run that has ended are whole.
     const Result<runs::Status> status = runs::read_status(options.run_dir);
     const bool goes_on = options.follow && status && status->condition == runs::Condition::running;
-    if (const Result<> read = logs.read(print); !read) return refused(read.error().message);
+    if (const Result<> read = logs.read(print); !read) return refuse_print(read.error().message);
     fflush(stdout);
     const std::vector<LogName> found = logs.logs();
     if (first && found.empty() && !goes_on)
-      return refused(fmt::format(
+      return refuse_print(fmt::format(
           "{}: there is no log in it; valid: the directory of a run (it holds rank-0.0.hlog)",
           options.run_dir));
     if (first && options.rank && !goes_on &&
         std::none_of(found.begin(), found.end(),
                      [&](const LogName& log) { return log.rank == *options.rank; }))
-      return refused(fmt::format("--rank: there is no log of rank {} in {}; valid: {}",
-                                 *options.rank, options.run_dir, ranks_in(found)));
+      return refuse_print(fmt::format("--rank: there is no log of rank {} in {}; valid: {}",
+                                      *options.rank, options.run_dir, ranks_in(found)));
     if (!goes_on) return 0;
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(kLogLook);
   }
 }
 

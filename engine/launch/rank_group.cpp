@@ -37,7 +37,7 @@ constexpr double kGraceAfterFailure = 5;
 /// A rank that is stopped for less is not worth a line.
 constexpr double kStopTold = 2;
 /// How often the run directory is looked for.
-constexpr double kLook = 2;
+constexpr double kGroupLook = 2;
 constexpr size_t kOutputKept = size_t{64} * 1024;
 
 using std::chrono::steady_clock;
@@ -294,7 +294,7 @@ void RankGroup::tell_stopped() {
 }
 
 double RankGroup::patience() const {
-  double seconds = kLook;
+  double seconds = kGroupLook;
   if (terminated_ && !killed_) seconds = std::min(seconds, seconds_until(kill_at_));
   for (const Process& process : processes_) {
     if (!process.running || !process.stopped_at || process.stop_told) continue;

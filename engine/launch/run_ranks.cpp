@@ -33,8 +33,8 @@ namespace heddle::launch {
 namespace {
 
 // JSON spells a byte with six characters at most.
-constexpr size_t kMaxCause = 4000;
-constexpr int64_t kEndBytes = 6 * kMaxCause + 2048;
+constexpr size_t kMaxShownCause = 4000;
+constexpr int64_t kEndBytes = 6 * kMaxShownCause + 2048;
 constexpr int64_t kStateBytes = 1024, kRankBytes = 128;
 
 /// The run directory is one process's.
@@ -77,7 +77,7 @@ class SupervisorLog {
     append(telemetry::Log{unix_now(), level, text});
   }
   void end(const runs::End& end) {
-    append(telemetry::End{end.finished, end.state, excerpt(end.cause, kMaxCause), {}});
+    append(telemetry::End{end.finished, end.state, excerpt(end.cause, kMaxShownCause), {}});
     if (const Result<> synced = writer_.sync(); !synced) {
       say(stderr, "{}\n", synced.error().message);
     }
@@ -98,7 +98,7 @@ telemetry::Start start_record(const runs::Launch& launch) {
   return start;
 }
 
-runs::End refused(const std::string& cause) {
+runs::End refused_end(const std::string& cause) {
   return {.state = "failed", .exit_code = 2, .cause = cause, .finished = unix_now()};
 }
 
@@ -116,7 +116,7 @@ std::optional<runs::End> admit(const std::string& run_dir, const runs::Launch& l
                            check.of_gpus ? "device" : "ranks", line);
   }
   if (refusal.empty()) return std::nullopt;
-  return refused(refusal);
+  return refused_end(refusal);
 }
 
 /// The run's secret in the run directory, as long as this exists.
@@ -204,7 +204,7 @@ Result<> look_for_results(const std::string& run_dir) {
 /// The end, with what shows that it is of this run. Its cause fits into the room that is reserved.
 Result<runs::End> proven(runs::End end, const std::string& run_dir, const runs::Launch& launch,
                          const Secret& secret) {
-  end.cause = excerpt(end.cause, kMaxCause);
+  end.cause = excerpt(end.cause, kMaxShownCause);
   auto signature = prove(end,
                          {.folder = std::filesystem::path(run_dir).filename(),
                           .epoch = launch.epoch,
@@ -258,7 +258,7 @@ Result<RanksOutcome> run_held(const Held& held, const std::string& engine, doubl
   };
   const Result<RanksWork> work = work_of(run_dir, launch, engine, log);
   std::optional<runs::End> refusal = admit(run_dir, launch, log);
-  if (!work && !refusal) refusal = refused(work.error().message);
+  if (!work && !refusal) refusal = refused_end(work.error().message);
   if (refusal) {
     if (const Result<> written = write(*refusal); !written) return fail(written);
     return RanksOutcome{*refusal, refusal->cause + "\n"};

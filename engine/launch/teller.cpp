@@ -19,7 +19,7 @@ namespace {
 
 using telemetry::Type;
 
-constexpr std::chrono::milliseconds kLook{200};
+constexpr std::chrono::milliseconds kTellerLook{200};
 constexpr double kBetween = 0.5;  // seconds, on a terminal
 constexpr int64_t kLines = 25;    // of a run, elsewhere
 
@@ -128,7 +128,7 @@ void Teller::work() {
     lock.unlock();
     look();
     lock.lock();
-    wake_.wait_for(lock, kLook, [this] { return over_; });
+    wake_.wait_for(lock, kTellerLook, [this] { return over_; });
   }
   look();
   if (untold_) tell_step(*untold_);

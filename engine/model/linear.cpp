@@ -12,7 +12,7 @@ namespace {
 
 using at::Tensor;
 
-struct Linear : torch::autograd::Function<Linear> {
+struct LinearFunction : torch::autograd::Function<LinearFunction> {
   static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context,
                                                 const Tensor& x, const Tensor& weight) {
     at::AutoDispatchBelowADInplaceOrView below;
@@ -70,7 +70,7 @@ struct Float8Linear : torch::autograd::Function<Float8Linear> {
 Tensor linear(Tensor& x, const Weight& weight, recipe::Float8 float8) {
   const auto results =
       float8 == recipe::Float8::none
-          ? Linear::apply(x, weight.leaf)
+          ? LinearFunction::apply(x, weight.leaf)
           : Float8Linear::apply(x, weight.leaf, weight, float8 == recipe::Float8::rowwise);
   x = results[1];
   return results[0];

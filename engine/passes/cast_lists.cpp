@@ -21,7 +21,7 @@ std::optional<c10::ScalarType> type_of(const Graph& graph, const Node& node) {
   return casts ? std::optional(to.dtype) : std::nullopt;
 }
 
-bool stand_alike(const Node& a, const Node& b) {
+bool same_turn(const Node& a, const Node& b) {
   return a.phase == b.phase && a.stage == b.stage && a.micro_batch == b.micro_batch &&
          a.next_step == b.next_step;
 }
@@ -72,7 +72,7 @@ class CastLists {
       if (maker < 0 || reads_[use.value] != 1) continue;
       const Node& node = graph_.nodes[maker];
       const auto gives = type_of(graph_, node);
-      if (!gives || (type && gives != type) || !stand_alike(node, collective) ||
+      if (!gives || (type && gives != type) || !same_turn(node, collective) ||
           writes_[index] != writes_[maker])
         continue;
       type = gives;

@@ -38,7 +38,7 @@ bool reads_so(const Node& node, const Fused& fused, size_t argument) {
   return argument == fused.argument || (node.op->adds && argument < 2);
 }
 
-bool stand_alike(const Node& a, const Node& b) {
+bool same_turn_and_weights(const Node& a, const Node& b) {
   return a.phase == b.phase && a.stage == b.stage && a.weights_only == b.weights_only &&
          a.micro_batch == b.micro_batch && a.next_step == b.next_step;
 }
@@ -102,7 +102,7 @@ class Fuser {
   bool join(const Fused& fused, int32_t before, int32_t index, size_t argument) {
     const Node &first = graph_.nodes[before], &second = graph_.nodes[index];
     const bool all_results = fused.results == first.outputs.size() + second.outputs.size();
-    if (!stand_alike(first, second) || read_by(second, before) != 1 ||
+    if (!same_turn_and_weights(first, second) || read_by(second, before) != 1 ||
         first.args.size() + second.args.size() - 1 != fused.arguments ||
         (!all_results && reads_[first.outputs.front()] != 1))
       return false;

@@ -25,7 +25,7 @@ enum Rank : int32_t {
   kAgreement,  // what all ranks agree on at the end of the step
 };
 
-constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+constexpr int64_t kNoPosition = std::numeric_limits<int64_t>::max();
 constexpr int32_t kNoTurn = std::numeric_limits<int32_t>::max();
 
 class Overlapper {
@@ -181,7 +181,7 @@ class Overlapper {
   // Activations set out as soon as they are made and are waited for as late as they are read;
   // products that only weights' gradients need stand behind the next exchange, which they hide.
   void place_exchanges() {
-    std::vector<int64_t> first_read(graph_.values.size(), kNever);
+    std::vector<int64_t> first_read(graph_.values.size(), kNoPosition);
     for (size_t i = graph_.nodes.size(); i-- > 0;)
       graph::for_each_use(graph_.nodes[i],
                           [&](const Use& use) { first_read[use.value] = static_cast<int64_t>(i); });
@@ -198,10 +198,10 @@ class Overlapper {
         if (node.phase == Phase::backward) starts.push_back(static_cast<int64_t>(i));
         continue;
       }
-      int64_t need = kNever;
+      int64_t need = kNoPosition;
       for (ValueId output : node.outputs)
         if (output != kNoValue) need = std::min(need, first_read[output]);
-      if (need != kNever) priorities_[i] = {need, kGatherWait, 0};
+      if (need != kNoPosition) priorities_[i] = {need, kGatherWait, 0};
     }
     for (int32_t product : weight_products_) {
       const auto next = std::upper_bound(starts.begin(), starts.end(), int64_t{product});
@@ -239,14 +239,14 @@ class Overlapper {
   // They are waited for where they are read first. They set out behind the exchange ahead of them,
   // which others wait for; where a part has none, one ahead: when the one before is read.
   void place_gathered_again(const std::vector<int64_t>& starts) {
-    std::vector<Priority> first_read(graph_.values.size(), {kNever, kCompute, 0});
+    std::vector<Priority> first_read(graph_.values.size(), {kNoPosition, kCompute, 0});
     for (size_t i = graph_.nodes.size(); i-- > 0;) {
       const Node& node = graph_.nodes[i];
       if (gathered_again_[i] && graph::is_view(node)) {
-        Priority first{kNever, kCompute, 0};
+        Priority first{kNoPosition, kCompute, 0};
         for (ValueId output : node.outputs)
           if (output != kNoValue) first = std::min(first, first_read[output]);
-        if (first.place != kNever) priorities_[i] = first;
+        if (first.place != kNoPosition) priorities_[i] = first;
       }
       graph::for_each_use(node, [&](const Use& use) {
         first_read[use.value] = std::min(first_read[use.value], priorities_[i]);
@@ -275,8 +275,8 @@ class Overlapper {
 
   struct Gather {
     int32_t node;
-    int64_t need = kNever;  // place of the first compute node that reads it
-    int64_t region = 0;     // place where its phase of its micro-batch begins
+    int64_t need = kNoPosition;  // place of the first compute node that reads it
+    int64_t region = 0;          // place where its phase of its micro-batch begins
   };
 
   void place_gathers() {

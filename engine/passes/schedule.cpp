@@ -8,7 +8,7 @@
 namespace heddle::passes {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kNoTime = std::numeric_limits<double>::infinity();
 
 double seconds_of(Part part, const PartSeconds& seconds) {
   switch (part) {
@@ -56,7 +56,7 @@ class Ends {
 
  private:
   struct End {
-    double sent = kNever, time = kNever;
+    double sent = kNoTime, time = kNoTime;
   };
   double end(const Action& action) const { return at(action).time; }
   double sent(const Action& action) const { return at(action).sent; }
@@ -189,7 +189,7 @@ std::vector<std::vector<Turn>> timetable(const Pipeline& pipeline,
       for (; done.size() < orders[rank].size(); moved = true) {
         const Action& action = orders[rank][done.size()];
         const double ready = ends.ready(action);
-        if (ready == kNever) break;
+        if (ready == kNoTime) break;
         const double begin = std::max(done.empty() ? 0.0 : done.back().end, ready);
         const auto [whole, until_sent] = seconds(action);
         done.push_back({action, begin, begin + whole});
@@ -228,7 +228,8 @@ double bubble(const Pipeline& pipeline, const PartSeconds& seconds) {
   double last = 0;
   for (int64_t rank = 0; rank < pipeline.ranks; ++rank) {
     const std::vector<Turn>& done = turns[static_cast<size_t>(rank)];
-    if (done.size() < actions_of(pipeline, rank).size()) return kNever;  // they wait for each other
+    if (done.size() < actions_of(pipeline, rank).size())
+      return kNoTime;  // they wait for each other
     last = std::max(last, done.back().end);
   }
   const double ideal = static_cast<double>(pipeline.micro_batches * pipeline.stages) /

@@ -22,8 +22,6 @@ constexpr size_t kMaxMoments = 2000;  // of a memory curve
 // of the whole wait: a step of many layers waits a little for each.
 constexpr double kMinExposed = 1e-3;
 
-int64_t microseconds(double seconds) { return std::llround(seconds * 1e6); }
-
 std::string name_of(const Node& node) {
   return node.op.text().substr(node.op.text().find('.') + 1);
 }

@@ -1,6 +1,8 @@
 // The document's part on a rank, from its planned and simulated step.
 #pragma once
 
+#include <cmath>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -16,6 +18,9 @@ namespace heddle::predict {
 
 /// Transfers that a document names.
 inline constexpr size_t kMaxExposed = 24;
+
+/// As a document gives times.
+inline int64_t microseconds(double seconds) { return std::llround(seconds * 1e6); }
 
 /// A pipeline rank's plan, and what comes of it by the clock and in memory.
 struct SimulatedRank {

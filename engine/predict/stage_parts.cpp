@@ -23,8 +23,6 @@ using passes::Part;
 
 constexpr int64_t kPlanned = 3;  // micro-batches
 
-int64_t microseconds(double seconds) { return std::llround(seconds * 1e6); }
-
 /// Forward or backward of one micro-batch in one of a rank's stages, as it was simulated.
 struct Block {
   double seconds = 0;     // of its compute, and of what each node of it waits for

@@ -8,7 +8,7 @@
 namespace heddle::published {
 namespace {
 
-constexpr std::string_view kHeader = "program,hardware,precision,rows,off,spread";
+constexpr std::string_view kAccuracyHeader = "program,hardware,precision,rows,off,spread";
 
 Accuracy accuracy_from(Cells& cell) {
   Accuracy accuracy;
@@ -37,7 +37,7 @@ Expected together(const std::vector<const Accuracy*>& some) {
 }  // namespace
 
 Result<std::vector<Accuracy>> read_accuracy(std::string_view table) {
-  return read_table<Accuracy>(table, kHeader, accuracy_from);
+  return read_table<Accuracy>(table, kAccuracyHeader, accuracy_from);
 }
 
 Expected expected_of(const std::vector<Accuracy>& all, const std::string& program,

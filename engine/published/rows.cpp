@@ -5,7 +5,7 @@
 namespace heddle::published {
 namespace {
 
-constexpr std::string_view kHeader =
+constexpr std::string_view kRowsHeader =
     "model,dim,layers,ffn,hardware,ranks,seq,micro_batch,tp,pp,cp,recompute,precision,"
     "tokens_s_gpu,framework,source";
 
@@ -27,7 +27,7 @@ Row row_from(Cells& cell) {
 }  // namespace
 
 Result<std::vector<Row>> read_rows(std::string_view table) {
-  return read_table<Row>(table, kHeader, row_from);
+  return read_table<Row>(table, kRowsHeader, row_from);
 }
 
 }  // namespace heddle::published

@@ -7,10 +7,10 @@
 namespace heddle::recipe {
 namespace {
 
-constexpr int kMaxParts = 8;  // of a path
+constexpr int kMaxPathParts = 8;  // of a path
 
 /// The last parts of a path: "web/" of "/data/web/", or "data/web/".
-std::string end_of(const std::string& path, int parts) {
+std::string path_end(const std::string& path, int parts) {
   if (path.size() < 2) return path;
   size_t at = path.size() - 1;  // a folder's slash at the end is no part's
   for (; parts > 0 && at > 0; --parts) {
@@ -21,14 +21,14 @@ std::string end_of(const std::string& path, int parts) {
 }
 
 std::string name_of(const std::vector<std::string>& paths, int parts) {
-  const std::string first = end_of(paths.front(), parts);
+  const std::string first = path_end(paths.front(), parts);
   return paths.size() == 1 ? first : fmt::format("{} and {} more", first, paths.size() - 1);
 }
 
 }  // namespace
 
 std::vector<DataSource> sources_of(const Data& data) {
-  if (!data.token_ids.empty()) return {{end_of(data.token_ids, 1)}};
+  if (!data.token_ids.empty()) return {{path_end(data.token_ids, 1)}};
   if (!data.text.empty()) return {{name_of(data.text, 1)}};
   double all = 0;
   for (const MixPart& part : data.mix) all += part.weight;
@@ -41,7 +41,7 @@ std::vector<DataSource> sources_of(const Data& data) {
       if (std::ranges::count(before, before[i].name, &DataSource::name) > 1)
         sources[i].name = name(i);
   };
-  for (int parts = 2; parts <= kMaxParts; ++parts)
+  for (int parts = 2; parts <= kMaxPathParts; ++parts)
     rename_alike([&](size_t i) { return name_of(data.mix[i].text, parts); });
   rename_alike([&](size_t i) { return fmt::format("{} ({})", sources[i].name, i + 1); });
   return sources;

@@ -60,13 +60,13 @@ size_t begin_of(const std::string& text, const toml::node& node) {
   return offset_of(text, node.source().begin);
 }
 
-size_t end_of(const std::string& text, const toml::node& node) {
+size_t node_end(const std::string& text, const toml::node& node) {
   return offset_of(text, node.source().end);
 }
 
 /// End of all that is written of a node: for a table or a list of tables, of what is below it too.
 size_t end_of_all(const std::string& text, const toml::node& node) {
-  size_t end = end_of(text, node);
+  size_t end = node_end(text, node);
   if (const toml::table* table = node.as_table()) {
     for (const auto& [key, below] : *table) end = std::max(end, end_of_all(text, below));
   } else if (const toml::array* array = node.as_array()) {
@@ -86,7 +86,7 @@ std::string insert_inline(const std::string& text, const toml::table& table,
                           const std::string& pair) {
   if (table.empty()) {
     return text.substr(0, begin_of(text, table)) + "{ " + pair + " }" +
-           text.substr(end_of(text, table));
+           text.substr(node_end(text, table));
   }
   size_t end = 0;
   for (const auto& [key, node] : table) end = std::max(end, end_of_all(text, node));
@@ -96,7 +96,7 @@ std::string insert_inline(const std::string& text, const toml::table& table,
 /// A pair out of `{ … }`, with the comma that joined it.
 std::string remove_inline(const std::string& text, const Entry& entry) {
   size_t from = offset_of(text, entry.key->source().begin);
-  size_t to = end_of(text, *entry.node);
+  size_t to = node_end(text, *entry.node);
   const size_t next = text.find_first_not_of(" \t", to);
   const size_t before = text.find_last_not_of(" \t", from - 1);
   if (next != text.npos && text[next] == ',') {
@@ -120,7 +120,7 @@ size_t order_of(const std::string& key) {
 /// table's header (or, in a table of dotted keys, after its last).
 size_t place_in(const std::string& text, const toml::table& table, const std::string& path,
                 const std::string& key, bool header) {
-  size_t place = header ? end_of(text, table) : end_of_all(text, table);
+  size_t place = header ? node_end(text, table) : end_of_all(text, table);
   size_t best = 0;
   for (const auto& [name, node] : table) {
     const size_t order = order_of(path + "." + std::string(name.str()));
@@ -128,7 +128,7 @@ size_t place_in(const std::string& text, const toml::table& table, const std::st
     const bool own_header = below != nullptr && !below->is_inline();
     if (own_header || !header || order >= order_of(key) || order < best) continue;
     best = order;
-    place = end_of(text, node);
+    place = node_end(text, node);
   }
   return place;
 }
@@ -178,7 +178,7 @@ std::string add(const std::string& text, const toml::table& root, const std::str
 std::string remove(const std::string& text, const Entry& entry) {
   if (entry.parent->is_inline()) return remove_inline(text, entry);
   const size_t from = line_start(text, offset_of(text, entry.key->source().begin));
-  return text.substr(0, from) + text.substr(line_end(text, end_of(text, *entry.node)));
+  return text.substr(0, from) + text.substr(line_end(text, node_end(text, *entry.node)));
 }
 
 /// [[override]] tables of a text: their lines, from the header to the last key.
@@ -245,7 +245,7 @@ Result<std::string> with_key(const std::string& text, const std::string& key,
     edited = remove(text, entry);
   } else {
     edited = text.substr(0, begin_of(text, *entry.node)) + value +
-             text.substr(end_of(text, *entry.node));
+             text.substr(node_end(text, *entry.node));
   }
   const toml::parse_result check = parse_toml(edited);
   if (!check || (find(check.table(), key).node == nullptr) != value.empty()) {

@@ -13,8 +13,6 @@ namespace {
 
 constexpr int64_t kFloat = 4;
 
-int64_t divided_up(int64_t count, int64_t parts) { return (count + parts - 1) / parts; }
-
 /// What a pipeline stage has of the parameters, in elements of a tensor-parallel rank.
 struct Stage {
   int64_t whole = 0;
@@ -159,7 +157,7 @@ Needs needs_of_stage(const Recipe& recipe, const Mesh& mesh, const Stage& stage,
       static_cast<double>(layer.input) + share * static_cast<double>(layer.all - layer.input);
   double begins = left * static_cast<double>(stage.layers) * under_way(recipe);
   if (stage.last) {
-    const int64_t words = divided_up(recipe.model.vocab_size, recipe.parallelism.tp);
+    const int64_t words = shard_rows(recipe.model.vocab_size, recipe.parallelism.tp);
     const int64_t of_chunk = tokens / loss_chunks(recipe);
     begins += static_cast<double>((of_chunk * words + tokens * 2 * recipe.model.dim) * element);
   }

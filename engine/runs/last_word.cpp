@@ -21,13 +21,13 @@ constexpr std::array<std::string_view, 3> kStates = {"working", "done", "stopped
 
 // State and step are at the start, the cause's length and the cause after them.
 constexpr off_t kLength = 64, kCause = 72;
-constexpr size_t kMaxCause = size_t{16} * 1024;
+constexpr size_t kMaxReadCause = size_t{16} * 1024;
 
 std::string cause_in(int fd) {
   char text[kCause - kLength] = {};
   unsigned bytes = 0;
   if (pread(fd, text, sizeof(text) - 1, kLength) <= 0 || sscanf(text, "%u", &bytes) != 1) return {};
-  std::string cause(std::min<size_t>(bytes, kMaxCause), '\0');
+  std::string cause(std::min<size_t>(bytes, kMaxReadCause), '\0');
   const ssize_t count = pread(fd, cause.data(), cause.size(), kCause);
   cause.resize(count > 0 ? static_cast<size_t>(count) : 0);
   return cause;
@@ -40,7 +40,7 @@ Result<LastWord> LastWord::make() {
   if (fd < 0) return fail("memory that is shared with a rank: {}", strerror(errno));
   LastWord word(fd);
   // Memory that is there already cannot be short when the rank fails.
-  if (const int error = posix_fallocate(fd, 0, kCause + kMaxCause); error != 0)
+  if (const int error = posix_fallocate(fd, 0, kCause + kMaxReadCause); error != 0)
     return fail("memory that is shared with a rank: {}", strerror(error));
   return word;
 }
@@ -79,7 +79,7 @@ void give_word(int fd, const Word& word) {
 
 void give_cause(int fd, std::string_view cause) {
   if (fd < 0) return;
-  if (cause.size() > kMaxCause) cause.remove_prefix(cause.size() - kMaxCause);
+  if (cause.size() > kMaxReadCause) cause.remove_prefix(cause.size() - kMaxReadCause);
   const std::string text = fmt::format("{:<8}{}", cause.size(), cause);
   [[maybe_unused]] const ssize_t said = pwrite(fd, text.data(), text.size(), kLength);
 }

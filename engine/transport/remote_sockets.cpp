@@ -17,7 +17,7 @@ using std::chrono::steady_clock;
 // How soon one who waits for callers sees that its own calls have failed.
 constexpr milliseconds kGlance{200};
 
-std::string key_of(int rank) { return fmt::format("tcp/{}", rank); }
+std::string address_key(int rank) { return fmt::format("tcp/{}", rank); }
 std::string topic_of(const std::string& group) { return "links of " + group; }
 
 class Deadline {
@@ -52,7 +52,7 @@ struct Side {
 Result<> call_lower(const Side& side, std::vector<RemoteSockets>& sockets) {
   for (int peer = 0; peer < side.rank; ++peer) {
     if (!side.remote[peer]) continue;
-    const std::vector<uint8_t> where = side.store.get(key_of(peer));
+    const std::vector<uint8_t> where = side.store.get(address_key(peer));
     std::istringstream in(std::string(where.begin(), where.end()));
     std::string host;
     uint16_t port = 0;
@@ -121,7 +121,7 @@ Result<std::vector<RemoteSockets>> connect_ranks(
     auto opened = Door::open(std::move(*listener), credentials, side.topic, rank);
     if (!opened) return fail(opened);
     door.emplace(std::move(*opened));
-    store.set(key_of(rank), std::vector<uint8_t>(own.begin(), own.end()));
+    store.set(address_key(rank), std::vector<uint8_t>(own.begin(), own.end()));
   }
   const std::shared_future<Result<>> calls =
       std::async(std::launch::async, [&] { return call_lower(side, sockets); });

@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr const char* kStalled = "stalled";  // set by the rank that has seen it first
-std::string key_of(int rank) { return "progress." + std::to_string(rank); }
+std::string progress_key(int rank) { return "progress." + std::to_string(rank); }
 
 // How often it looks: often enough that a rank answers while the others wait for it.
 milliseconds period(milliseconds timeout) {
@@ -100,7 +100,7 @@ bool Watchdog::stalls(steady_clock::time_point now) {
 std::string Watchdog::examine() {
   store_->set(kStalled, std::vector<uint8_t>{1});
   const Progress own = journal_.progress();
-  store_->set(key_of(rank_), to_bytes(own));
+  store_->set(progress_key(rank_), to_bytes(own));
   std::vector<std::optional<Progress>> all(size_);
   std::vector<RankReport> reports;
   std::vector<int> ranks;
@@ -110,9 +110,10 @@ std::string Watchdog::examine() {
     if (rank == rank_) {
       all[rank] = own;
     } else {
-      while (!store_->check({key_of(rank)}) && steady_clock::now() < deadline)
+      while (!store_->check({progress_key(rank)}) && steady_clock::now() < deadline)
         std::this_thread::sleep_for(period(timeout_) / 4);
-      if (store_->check({key_of(rank)})) all[rank] = progress_from(store_->get(key_of(rank)));
+      if (store_->check({progress_key(rank)}))
+        all[rank] = progress_from(store_->get(progress_key(rank)));
     }
     ranks.push_back(run_rank(rank));
     reports.push_back(report_of(run_rank(rank), all[rank]));

@@ -5,7 +5,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kEndMilliseconds = 500;
+constexpr int kSearchEndMilliseconds = 500;
 
 QString wordsOf(const plan::Fault& fault) {
   return QString::fromStdString(fault.key + ": " + fault.text +
@@ -31,7 +31,7 @@ LayoutSearch::LayoutSearch(const QString& engine, QObject* parent) : QObject(par
 LayoutSearch::~LayoutSearch() {
   process_.disconnect(this);
   process_.kill();
-  process_.waitForFinished(kEndMilliseconds);
+  process_.waitForFinished(kSearchEndMilliseconds);
 }
 
 void LayoutSearch::start(const plan::SearchQuestion& question) {

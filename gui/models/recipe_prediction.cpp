@@ -8,7 +8,7 @@ namespace {
 const QString kKey = QStringLiteral("compose");
 
 /// "line 14: parallelism.tp: 8 ranks do not divide …; valid: 1, 2, 4, 8".
-QString words(const plan::Fault& fault) {
+QString lineFault(const plan::Fault& fault) {
   QString words = fault.line > 0 ? QObject::tr("line %1: ").arg(fault.line) : QString();
   if (!fault.key.empty()) words += QString::fromStdString(fault.key) + QStringLiteral(": ");
   words += QString::fromStdString(fault.text);
@@ -37,7 +37,7 @@ RecipePrediction::RecipePrediction(RecipeDocument& document, PlanClient& client,
   connect(&client_, &PlanClient::faulty, this,
           [this](const QString& key, const std::vector<plan::Fault>& faults) {
             if (key == kKey)
-              setRefused(andMore(words(faults.front()), static_cast<qsizetype>(faults.size())));
+              setRefused(andMore(lineFault(faults.front()), static_cast<qsizetype>(faults.size())));
           });
   connect(&client_, &PlanClient::failed, this, [this](const QString& key, const QString& why) {
     if (key == kKey) setRefused(why);

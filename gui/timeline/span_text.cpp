@@ -1,16 +1,16 @@
 #include "gui/timeline/span_text.h"
 
-#include <QCoreApplication>
+#include <QObject>
 
 #include "gui/format.h"
 
 namespace heddle::gui {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("Timeline", text); }
-
 QString phaseName(uint8_t phase) {
-  return phase == 0 ? tr("forward") : phase == 1 ? tr("backward") : tr("optimizer");
+  return phase == 0   ? QObject::tr("forward")
+         : phase == 1 ? QObject::tr("backward")
+                      : QObject::tr("optimizer");
 }
 
 }  // namespace
@@ -24,16 +24,17 @@ SpanText describeSpan(const std::vector<TimelineRow>& rows, const SpanRef& ref) 
   SpanText text;
   text.title = span.module.empty() ? name : QString::fromStdString(span.module);
   text.lines << QStringLiteral("%1 · %2 · %3").arg(name, phaseName(span.phase), row.title);
-  text.lines << tr("%1, begins at %2").arg(duration(span.duration_us), duration(span.start_us));
+  text.lines
+      << QObject::tr("%1, begins at %2").arg(duration(span.duration_us), duration(span.start_us));
   if (span.stream == telemetry::kBubble) {
-    text.lines << tr("waits for another pipeline stage to reach it");
+    text.lines << QObject::tr("waits for another pipeline stage to reach it");
   } else if (span.stream == telemetry::kWait) {
-    text.lines << tr("waits for the other ranks to reach it");
+    text.lines << QObject::tr("waits for the other ranks to reach it");
   } else if (ref.lane.stream == Stream::communication) {
     const Statistics spent =
         row.timeline->statistics({span.start_us, span.start_us + span.duration_us});
     if (spent.exposed > 0) {
-      text.exposed = tr("%1 of it exposed: compute idles").arg(duration(spent.exposed));
+      text.exposed = QObject::tr("%1 of it exposed: compute idles").arg(duration(spent.exposed));
     }
   }
   return text;
@@ -43,12 +44,13 @@ QString describeRows(const std::vector<TimelineRow>& rows) {
   QStringList sentences;
   for (const TimelineRow& row : rows) {
     if (!row.timeline) {
-      sentences << tr("%1: nothing recorded.").arg(row.title);
+      sentences << QObject::tr("%1: nothing recorded.").arg(row.title);
       continue;
     }
     const Statistics s = row.timeline->statistics();
-    sentences << tr("%1: step %2, compute %3, communication %4, of which exposed %5 (waiting for "
-                    "ranks %6), pipeline bubble %7, idle %8.")
+    sentences << QObject::tr(
+                     "%1: step %2, compute %3, communication %4, of which exposed %5 (waiting for "
+                     "ranks %6), pipeline bubble %7, idle %8.")
                      .arg(row.title, duration(s.range), duration(s.compute),
                           duration(s.communication), duration(s.exposed), duration(s.waiting),
                           duration(s.bubble), duration(s.idle));

@@ -1,7 +1,7 @@
 #include "gui/timeline/timeline_overlay.h"
 
-#include <QCoreApplication>
 #include <QFontMetrics>
+#include <QObject>
 #include <QPainter>
 #include <algorithm>
 
@@ -10,8 +10,6 @@
 
 namespace heddle::gui {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Timeline", text); }
 
 QRectF rectOf(const TimelineScene& scene, const SpanRef& ref) {
   const TimelineRow& row = scene.rows[ref.lane.row];
@@ -28,7 +26,7 @@ QRectF rectOf(const TimelineScene& scene, const SpanRef& ref) {
 }
 
 QString pillText(const Interval& range) {
-  return tr("%1 to %2, %3")
+  return QObject::tr("%1 to %2, %3")
       .arg(duration(range.begin), duration(range.end), duration(range.length()));
 }
 

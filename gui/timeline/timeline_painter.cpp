@@ -1,7 +1,7 @@
 #include "gui/timeline/timeline_painter.h"
 
-#include <QCoreApplication>
 #include <QFontMetricsF>
+#include <QObject>
 #include <QPainter>
 
 #include "gui/theme/run_colors.h"
@@ -15,8 +15,6 @@ namespace {
 constexpr double kTickSpacing = 84;
 constexpr int kLeft = metric::group;
 constexpr int kTitle = 18, kSubtitle = 16;  // heights of lines next to the lanes
-
-QString tr(const char* text) { return QCoreApplication::translate("Timeline", text); }
 
 void paintGrid(QPainter& painter, const TimelineScene& scene) {
   painter.setPen(QPen(blend(colors().surface, colors().line, 0.6), 0));
@@ -44,9 +42,9 @@ void paintBand(QPainter& painter, const TimelineScene& scene, const TimelineRow&
     const bool optimizer = run.phase == Kind::optimizer;
     const double tint = run.phase == Kind::forward ? 0.14 : 0.22;
     painter.fillRect(shape, blend(c.surface, optimizer ? c.optimizer : c.compute, tint));
-    const QString name = run.phase == Kind::forward    ? tr("forward")
-                         : run.phase == Kind::backward ? tr("backward")
-                                                       : tr("optimizer");
+    const QString name = run.phase == Kind::forward    ? QObject::tr("forward")
+                         : run.phase == Kind::backward ? QObject::tr("backward")
+                                                       : QObject::tr("optimizer");
     const QString time = duration(run.time.length());
     const double nameWidth = names.horizontalAdvance(name);
     if (nameWidth + 16 > shape.width()) continue;
@@ -85,7 +83,7 @@ void paintLabels(QPainter& painter, const TimelineRow& row, const RowRects& rect
   for (size_t stream = 0; stream < 2; ++stream) {
     const QRect& lane = rects.lanes[stream];
     painter.drawText(QRect(laneRight - laneWidth, lane.top(), laneWidth, lane.height()),
-                     Qt::AlignRight | Qt::AlignVCenter, tr(names[stream]));
+                     Qt::AlignRight | Qt::AlignVCenter, QObject::tr(names[stream]));
   }
 
   int y = rects.lanes[0].top();
@@ -149,7 +147,7 @@ void paintRow(QPainter& painter, LanePainter& lanes, const TimelineScene& scene,
     painter.setFont(font::text(12));
     painter.setPen(colors().muted);
     painter.drawText(rects.lanes[0].united(rects.lanes[1]), Qt::AlignCenter,
-                     tr("nothing recorded in this step"));
+                     QObject::tr("nothing recorded in this step"));
     return;
   }
   painter.save();

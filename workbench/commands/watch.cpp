@@ -19,7 +19,7 @@
 namespace heddle::workbench {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{200};
+constexpr std::chrono::milliseconds kWatchLook{200};
 
 /// For its life the first SIGINT or SIGTERM is noted, the second has its usual effect.
 class Interrupts {
@@ -44,7 +44,7 @@ class Interrupts {
 };
 
 /// The steps that a recipe asks for; 0 where it cannot be read.
-int64_t steps_of(const std::string& recipe) {
+int64_t recipe_steps(const std::string& recipe) {
   const recipe::Parsed parsed = recipe::parse(recipe, "recipe.toml");
   return parsed.ok() ? parsed.recipe.training.steps : 0;
 }
@@ -55,7 +55,7 @@ class Printer {
   Printer(storage::Reader& reader, storage::RunId run) : reader_(reader), run_(run) {}
 
   Result<> print(const storage::RunDetail& run) {
-    if (steps_ == 0) steps_ = steps_of(run.recipe);
+    if (steps_ == 0) steps_ = recipe_steps(run.recipe);
     if (Result<> printed = print_lines(); !printed) return printed;
     if (Result<> printed = print_steps(); !printed) return printed;
     fflush(stdout);
@@ -127,7 +127,7 @@ Result<int> until_ended(storage::Reader& reader, storage::RunId run, Changed cha
     const Result<bool> news = reader.changed();
     if (!news) return fail(news);
     if (!*news) {
-      std::this_thread::sleep_for(kLook);
+      std::this_thread::sleep_for(kWatchLook);
       continue;
     }
     // The state is read before the rows: an ended run's rows are all there.

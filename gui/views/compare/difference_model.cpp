@@ -39,7 +39,7 @@ bool isOfPlans(const std::vector<storage::Compared>& results) {
 }
 
 /// Second minus first; rates as a percentage of the first, shares in points.
-QString differenceOf(const storage::Compared& compared) {
+QString differenceText(const storage::Compared& compared) {
   const auto left = finite(compared.values[0]), right = finite(compared.values[1]);
   if (!left || !right) return {};
   const double difference =
@@ -105,7 +105,7 @@ void DifferenceModel::addGroup(const QString& name, std::vector<storage::Compare
     if (results) row.meaning = QString::fromUtf8(telemetry::metric(key).meaning);
     row.values = valueTexts(key, compared.values);
     if (results) row.best = bestOf(compared);
-    if (results && hasDifference()) row.difference = differenceOf(compared);
+    if (results && hasDifference()) row.difference = differenceText(compared);
     rows_.push_back(std::move(row));
   }
 }

@@ -25,7 +25,7 @@ constexpr int kMemory = static_cast<int>(workbench::kGroupings.size());  // afte
 constexpr int kValue = 88, kMinName = 160, kRow = 24;
 constexpr int kPicker = 340, kPickedName = 220, kSideName = 150, kSide = 16;
 
-QString time(int64_t us) {
+QString timeOrZero(int64_t us) {
   return us == 0 ? QStringLiteral("0") : format::seconds(static_cast<double>(us) * 1e-6);
 }
 
@@ -271,7 +271,7 @@ void StepDifferences::showSpent() {
     name->setFixedWidth(kSideName);
     const auto part = [&of](Part which, const QColor& color, const QString& words) {
       return StackedBar::Part{static_cast<double>(of[which]), color,
-                              words + QChar(' ') + time(of[which])};
+                              words + QChar(' ') + timeOrZero(of[which])};
     };
     auto* bar = new StackedBar;
     bar->setParts(
@@ -280,8 +280,9 @@ void StepDifferences::showSpent() {
          part(Part::bubble, c.muted, tr("pipeline bubble")), part(Part::idle, c.line, tr("idle"))},
         longest);
     auto* sum = label(tr("%1 = compute %2 + exposed %3 + bubble %4 + idle %5")
-                          .arg(time(of.total()), time(of[Part::compute]), time(of[Part::exposed]),
-                               time(of[Part::bubble]), time(of[Part::idle])),
+                          .arg(timeOrZero(of.total()), timeOrZero(of[Part::compute]),
+                               timeOrZero(of[Part::exposed]), timeOrZero(of[Part::bubble]),
+                               timeOrZero(of[Part::idle])),
                       "mono-muted");
     sum->setObjectName(i == 0 ? QStringLiteral("leftSum") : QStringLiteral("rightSum"));
     sum->setToolTip(

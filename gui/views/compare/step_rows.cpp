@@ -9,7 +9,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kNoted = 100;  // of the whole: a hundredth is worth a colour
+constexpr int kNotedRow = 100;  // of the whole: a hundredth is worth a colour
 
 }  // namespace
 
@@ -103,7 +103,7 @@ QVariant StepRows::data(const QModelIndex& index, int role) const {
       if (column > Difference) return colors().muted;
       if (column < Difference) return colors().text;
       const int64_t most = std::max(rows_.front().left, rows_.front().right);
-      if (std::abs(difference) <= most / kNoted) return colors().muted;
+      if (std::abs(difference) <= most / kNotedRow) return colors().muted;
       return difference > 0 ? colors().badText : colors().goodText;
     }
     case SpansRole:

@@ -10,7 +10,7 @@ namespace {
 constexpr double kTwoLines = 38;            // a band that tall tells its parameters too
 constexpr double kBoth = 240;               // one that wide has room for bytes and time
 constexpr double kNumber = 20, kTime = 50;  // "128", "16.6 ms"
-constexpr double kSide = 6;
+constexpr double kBandMargin = 6;
 
 }  // namespace
 
@@ -33,25 +33,25 @@ void paintBucket(QPainter& painter, const QRectF& band, const BucketList& list, 
   }
   painter.setFont(font::mono(11));
   painter.setPen(blend(c.surface, c.text, 0.75));
-  double left = band.left() + 4 + kSide;
+  double left = band.left() + 4 + kBandMargin;
   if (list.known) {
     painter.drawText(QRectF(band.left() + 4, band.top(), kNumber, band.height()),
                      Qt::AlignVCenter | Qt::AlignRight, QString::number(bucket + 1));
-    left = band.left() + 4 + kNumber + kSide;
+    left = band.left() + 4 + kNumber + kBandMargin;
   }
   const bool timed = list.isTimed();
   const QString size = shown.gathered.isEmpty() || (timed && band.width() < kBoth)
                            ? QString()
                            : format::bytes(static_cast<double>(shown.mostGathered()));
-  QRectF right = band.adjusted(0, 0, -kSide, 0);
+  QRectF right = band.adjusted(0, 0, -kBandMargin, 0);
   if (timed) {
     painter.drawText(right, Qt::AlignVCenter | Qt::AlignRight,
                      shown.gatherSeconds > 0 ? format::seconds(shown.gatherSeconds) : QString());
-    right.setRight(right.right() - kTime - (size.isEmpty() ? 0 : kSide));
+    right.setRight(right.right() - kTime - (size.isEmpty() ? 0 : kBandMargin));
   }
   painter.drawText(right, Qt::AlignVCenter | Qt::AlignRight, size);
   if (!size.isEmpty())
-    right.setRight(right.right() - kSide - painter.fontMetrics().horizontalAdvance(size));
+    right.setRight(right.right() - kBandMargin - painter.fontMetrics().horizontalAdvance(size));
   const double room = right.right() - left;
   const bool large = QFontMetricsF(font::text(12)).horizontalAdvance(shown.name) <= room;
   painter.setFont(font::text(large ? 12 : 11));

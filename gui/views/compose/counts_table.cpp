@@ -12,7 +12,7 @@ namespace heddle::gui {
 namespace {
 
 constexpr int kBar = 40, kSpacing = 12;
-constexpr int kWidth = 640;  // all columns, with the time and costs of a training
+constexpr int kTableWidth = 640;  // all columns, with the time and costs of a training
 enum Column { kRanks, kRate, kEfficiency, kEfficiencyBar, kStep, kMemory, kCost, kTime, kCosts };
 
 QString usd(double amount) {
@@ -39,7 +39,7 @@ CountsTable::CountsTable(QWidget* parent) : QWidget(parent) {
   upwards->addLayout(grid_);
   upwards->addStretch(1);
   QWidget* table = scrolled(rows);
-  table->setMinimumWidth(kWidth);
+  table->setMinimumWidth(kTableWidth);
   column->addWidget(table, 1);
   price_ = caption({});
   price_->setObjectName(QStringLiteral("price"));

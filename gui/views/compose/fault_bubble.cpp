@@ -9,7 +9,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kWidth = 320, kGap = 8;
+constexpr int kBubbleWidth = 320, kBubbleGap = 8;
 
 /// "tp 4", a value that can be clicked.
 QString linkOf(const recipe::Offer& offer) {
@@ -64,10 +64,10 @@ void FaultBubble::place() {
   const QWidget* editor = field_->editor();
   const QWidget* around = parentWidget();
   const QPoint at = editor->mapTo(around, QPoint());
-  const int right = form_->mapTo(around, QPoint(form_->width(), 0)).x() + kGap;
-  if (around->width() - right >= kWidth) {
-    const int height = heightForWidth(kWidth);
-    setGeometry(right, std::clamp(at.y(), 0, std::max(0, around->height() - height)), kWidth,
+  const int right = form_->mapTo(around, QPoint(form_->width(), 0)).x() + kBubbleGap;
+  if (around->width() - right >= kBubbleWidth) {
+    const int height = heightForWidth(kBubbleWidth);
+    setGeometry(right, std::clamp(at.y(), 0, std::max(0, around->height() - height)), kBubbleWidth,
                 height);
   } else {
     const QWidget* group = editor->parentWidget()->parentWidget();

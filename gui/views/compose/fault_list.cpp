@@ -8,9 +8,9 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kLowest = 56, kTallest = 168;
+constexpr int kListMinHeight = 56, kTallest = 168;
 
-QString words(const recipe::Fault& fault) {
+QString faultWords(const recipe::Fault& fault) {
   QString text = QString::fromStdString(fault.key);
   if (!text.isEmpty()) text += QStringLiteral(": ");
   text += QString::fromStdString(fault.what);
@@ -52,7 +52,7 @@ void FaultList::refresh() {
     for (const recipe::Fault& fault : faults) {
       if (document_.isOpen(fault) != open) continue;
       auto* item =
-          new QListWidgetItem(icon(QString::fromLatin1(iconName), tone), words(fault), this);
+          new QListWidgetItem(icon(QString::fromLatin1(iconName), tone), faultWords(fault), this);
       item->setData(Qt::UserRole, fault.line);
       item->setData(Qt::UserRole + 1, fault.column);
     }
@@ -81,7 +81,7 @@ void FaultList::fit() {
     item(row)->setSizeHint({width, box.height() + 6});
     height += box.height() + 6 + 2 * spacing();
   }
-  content_ = std::clamp(height, kLowest, kTallest);
+  content_ = std::clamp(height, kListMinHeight, kTallest);
   updateGeometry();
 }
 

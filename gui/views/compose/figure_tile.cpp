@@ -7,7 +7,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kSide = 10;
+constexpr int kTileMargin = 10;
 
 QColor textColor(Tone tone) {
   const Colors& c = colors();
@@ -15,7 +15,8 @@ QColor textColor(Tone tone) {
 }
 
 /// The shorter one where the other has no room.
-QString fitting(const QPainter& painter, int room, const QString& text, const QString& shorter) {
+QString textThatFits(const QPainter& painter, int room, const QString& text,
+                     const QString& shorter) {
   return painter.fontMetrics().horizontalAdvance(text) <= room ? text : shorter;
 }
 
@@ -61,7 +62,7 @@ void FigureTile::paintEvent(QPaintEvent*) {
   painter.setBrush(underMouse() ? c.raised : blend(c.surface, c.raised, 0.5));
   painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), metric::radius,
                           metric::radius);
-  const QRect inner = rect().adjusted(kSide, 6, -kSide, -6);
+  const QRect inner = rect().adjusted(kTileMargin, 6, -kTileMargin, -6);
   painter.setFont(font::text(12));
   painter.setPen(c.muted);
   painter.drawText(inner, Qt::AlignLeft | Qt::AlignTop, figure_.name);
@@ -75,15 +76,15 @@ void FigureTile::paintEvent(QPaintEvent*) {
   painter.setPen(c.muted);
   const QRect unit = middle.adjusted(digits + 5, 2, 0, 2);
   painter.drawText(unit, Qt::AlignLeft | Qt::AlignVCenter,
-                   fitting(painter, unit.width(), figure_.unit, figure_.shortUnit));
+                   textThatFits(painter, unit.width(), figure_.unit, figure_.shortUnit));
 
   const bool differs = !difference_.text.isEmpty();
   painter.setFont(font::mono(11));
   painter.setPen(differs && !stale_ ? textColor(difference_.tone) : c.muted);
-  painter.drawText(inner, Qt::AlignLeft | Qt::AlignBottom,
-                   differs
-                       ? fitting(painter, inner.width(), difference_.text, difference_.shortText)
-                       : fitting(painter, inner.width(), figure_.note, figure_.shortNote));
+  painter.drawText(
+      inner, Qt::AlignLeft | Qt::AlignBottom,
+      differs ? textThatFits(painter, inner.width(), difference_.text, difference_.shortText)
+              : textThatFits(painter, inner.width(), figure_.note, figure_.shortNote));
 }
 
 }  // namespace heddle::gui

@@ -10,7 +10,7 @@
 namespace heddle::gui {
 namespace {
 
-const QString kKey = QStringLiteral("found layout");
+const QString kFoundKey = QStringLiteral("found layout");
 
 }  // namespace
 
@@ -29,7 +29,7 @@ FoundStep::FoundStep(PlanClient& client, QWidget* parent) : QWidget(parent), cli
             take(key, *prediction);
           });
   const auto refused = [this](const QString& key, const QString& why) {
-    if (key == kKey && planned_) whose_->setText(tr("no timeline: %1").arg(why));
+    if (key == kFoundKey && planned_) whose_->setText(tr("no timeline: %1").arg(why));
   };
   connect(&client_, &PlanClient::failed, this, refused);
   connect(&client_, &PlanClient::faulty, this,
@@ -63,11 +63,11 @@ void FoundStep::plan(const plan::SearchQuestion& question) {
   planned.sets = shown_->sets;
   planned.timeline = true;
   planned.closes = false;
-  client_.ask(kKey, planned);
+  client_.ask(kFoundKey, planned);
 }
 
 void FoundStep::take(const QString& key, const Prediction& prediction) {
-  if (key != kKey || !planned_) return;
+  if (key != kFoundKey || !planned_) return;
   const plan::Document& document = prediction.document;
   const auto peak =
       std::ranges::find(document.timelines, document.peak_rank, &plan::RankTimeline::rank);

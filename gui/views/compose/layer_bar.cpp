@@ -9,12 +9,12 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kGap = 3;  // between buttons; twice that and more between groups
+constexpr int kBarGap = 3;  // between buttons; twice that and more between groups
 constexpr int kGroupGap = 8;
 
 QWidget* groupOf(const QList<QAction*>& actions) {
   auto* group = new QWidget;
-  QHBoxLayout* row = rowOf(group, {}, kGap);
+  QHBoxLayout* row = rowOf(group, {}, kBarGap);
   for (QAction* action : actions) {
     auto* button = new QToolButton;
     button->setObjectName(action->objectName());

@@ -14,7 +14,7 @@ namespace heddle::gui {
 namespace {
 
 constexpr int kNote = 68, kLongNote = 166;  // after a lane: "56.4 GiB", "56.4 GiB, bubble 28.9 %"
-constexpr int kRoomy = 420;                 // a strip at least that wide has the longer ones
+constexpr int kRoomyStrip = 420;            // a strip at least that wide has the longer ones
 
 }  // namespace
 
@@ -58,7 +58,7 @@ void LayerStrip::setNotes(const QList<LaneNote>& notes) {
 }
 
 void LayerStrip::place() {
-  places_ = LayerLanes(recipe_, width(), width() >= kRoomy ? kLongNote : kNote);
+  places_ = LayerLanes(recipe_, width(), width() >= kRoomyStrip ? kLongNote : kNote);
   setFixedHeight(std::max(1, places_.height()));
   update();
 }
@@ -110,7 +110,7 @@ void LayerStrip::paintLane(QPainter& painter, int lane) const {
   painter.setFont(font::mono(11));
   painter.setPen(note.over ? c.badText : c.muted);
   painter.drawText(whole.adjusted(0, 0, -4, 0), Qt::AlignVCenter | Qt::AlignRight,
-                   width() >= kRoomy ? note.text : note.shortText);
+                   width() >= kRoomyStrip ? note.text : note.shortText);
 }
 
 void LayerStrip::mousePressEvent(QMouseEvent* event) {

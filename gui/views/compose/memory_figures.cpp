@@ -15,8 +15,6 @@ namespace {
 constexpr int64_t kWorthTelling = 1 << 10;  // bytes
 constexpr double kLimitAt = 0.91;           // of the bar, where the device has more than is needed
 
-QString bytes(int64_t count) { return format::bytes(static_cast<double>(count)); }
-
 /// For a pipeline: which stage needs most memory, and how much the one with least needs.
 QString stageWords(const plan::Document& d) {
   const auto of = [&](int64_t rank) {
@@ -28,7 +26,7 @@ QString stageWords(const plan::Document& d) {
   return QObject::tr("stage %1 needs most, stage %2 least: %3")
       .arg(most->stage)
       .arg(least->stage)
-      .arg(bytes(least->peak_bytes));
+      .arg(format::bytes(least->peak_bytes));
 }
 
 }  // namespace
@@ -86,19 +84,20 @@ void MemoryFigures::display(const plan::Document& d, const plan::Document* pinne
   const Colors& c = colors();
   const auto peak = static_cast<double>(d.peak_bytes);
   const auto limit = static_cast<double>(d.limit_bytes);
-  total_->setText(bytes(d.peak_bytes));
+  total_->setText(format::bytes(d.peak_bytes));
   setTone(total_, stale ? "muted" : d.fits() ? "" : "bad");
-  limit_->setText(d.limit_bytes > 0 ? QStringLiteral("/ ") + bytes(d.limit_bytes) : QString());
+  limit_->setText(d.limit_bytes > 0 ? QStringLiteral("/ ") + format::bytes(d.limit_bytes)
+                                    : QString());
   QVector<StackedBar::Part> parts;
   for (size_t i = 0; i < rows_.size(); ++i) {
     const auto category = static_cast<plan::Category>(i);
     const int64_t held = d.memory[category];
     const QColor color = stale ? blend(c.surface, colorOf(category), 0.5) : colorOf(category);
     parts << StackedBar::Part{static_cast<double>(held), color,
-                              QStringLiteral("%1 %2").arg(nameOf(category), bytes(held))};
+                              QStringLiteral("%1 %2").arg(nameOf(category), format::bytes(held))};
     Row& row = rows_[i];
     row.swatch->setColor(color);
-    row.bytes->setText(held < kWorthTelling ? QStringLiteral("0") : bytes(held));
+    row.bytes->setText(held < kWorthTelling ? QStringLiteral("0") : format::bytes(held));
     const auto difference =
         pinned == nullptr
             ? Difference{format::percent(peak > 0 ? static_cast<double>(held) / peak : 0),
@@ -115,8 +114,9 @@ void MemoryFigures::display(const plan::Document& d, const plan::Document* pinne
   stage_->setText(stageWords(d));
   stage_->setVisible(!stage_->text().isEmpty());
   QString room = d.limit_bytes == 0 ? QString()
-                 : d.fits()         ? tr("%1 free").arg(bytes(d.limit_bytes - d.peak_bytes))
-                            : tr("%1 over the limit").arg(bytes(d.peak_bytes - d.limit_bytes));
+                 : d.fits()
+                     ? tr("%1 free").arg(format::bytes(d.limit_bytes - d.peak_bytes))
+                     : tr("%1 over the limit").arg(format::bytes(d.peak_bytes - d.limit_bytes));
   if (pinned != nullptr) room = differenceOf(d.peak_bytes, pinned->peak_bytes).text;
   room_->setText(room);
   setTone(room_, !d.fits() && !stale ? "bad" : "muted");

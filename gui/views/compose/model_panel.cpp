@@ -22,7 +22,7 @@ constexpr int kLowLayers = 170;      // the most that they take there, or two fi
 constexpr int kRoomForLabels = 640;  // for all words of the head
 constexpr int kRoomForCount = 390;   // for how many buckets there are
 constexpr int kNarrowBands = 194;    // a name and a time in each, and a scroll bar
-constexpr int kSide = 8;
+constexpr int kModelMargin = 8;
 
 const QStringList& modes() {
   static const QStringList words = {"auto", "layers", "manual", "none"};
@@ -47,8 +47,8 @@ ModelPanel::ModelPanel(RecipeDocument& document, RecipePrediction& prediction, Q
   column->setSpacing(0);
   column->addWidget(makeHead());
   body_ = new QBoxLayout(QBoxLayout::LeftToRight);
-  body_->setContentsMargins(kSide, 0, kSide, 12);
-  body_->setSpacing(kSide);
+  body_->setContentsMargins(kModelMargin, 0, kModelMargin, 12);
+  body_->setSpacing(kModelMargin);
   makeModules();
   body_->addWidget(layers_);
   body_->addWidget(makeBuckets());
@@ -61,7 +61,7 @@ ModelPanel::ModelPanel(RecipeDocument& document, RecipePrediction& prediction, Q
 
 QWidget* ModelPanel::makeHead() {
   auto* head = new QWidget;
-  QHBoxLayout* row = headRow(head, kSide);
+  QHBoxLayout* row = headRow(head, kModelMargin);
   parameters_ = new ElidedLabel({}, "mono-muted");
   parameters_->setObjectName(QStringLiteral("parameters"));
   wrapping_ = new Segment(modes());

@@ -11,9 +11,9 @@
 namespace heddle::gui {
 namespace {
 
-constexpr double kGap = 12, kNarrowGap = 10;  // room for an arrow between two modules
+constexpr double kWideGap = 12, kNarrowGap = 10;  // room for an arrow between two modules
 constexpr double kFlat = 36;                  // lower boxes have name and note in one line
-constexpr double kSide = 4;                   // between a name and its box
+constexpr double kBoxMargin = 4;                   // between a name and its box
 constexpr double kLine = 14;
 constexpr int kName = 11, kNote = 10;
 
@@ -27,11 +27,11 @@ double widthOf(const QStringList& lines) {
   const QFontMetricsF metrics(font::text(kName, QFont::Medium));
   double widest = 0;
   for (const QString& line : lines) widest = std::max(widest, metrics.horizontalAdvance(line));
-  return widest + 2 * kSide + 2;
+  return widest + 2 * kBoxMargin + 2;
 }
 
 /// As much of the note and the time, in that order, as there is room for.
-QStringList fitting(const ModulePart& part, double room, qsizetype lines) {
+QStringList linesThatFit(const ModulePart& part, double room, qsizetype lines) {
   const QFontMetricsF metrics(font::mono(kNote));
   QStringList told;
   for (const QString& each :
@@ -45,7 +45,7 @@ void paintFlat(QPainter& painter, const QRectF& inner, const ModulePart& part) {
   painter.setFont(font::text(kName, QFont::Medium));
   const double name = QFontMetricsF(painter.font()).horizontalAdvance(part.name);
   const QFontMetricsF metrics(font::mono(kNote));
-  QStringList told = fitting(part, inner.width() - name - 6, 2);
+  QStringList told = linesThatFit(part, inner.width() - name - 6, 2);
   const QString both = told.join(QStringLiteral("  "));
   const QString note =
       metrics.horizontalAdvance(both) <= inner.width() - name - 6 ? both : told.value(0);
@@ -61,11 +61,11 @@ void paintModule(QPainter& painter, const QRectF& rect, const ModulePart& part, 
   paintTime(painter, rect, part.seconds, longest);
   painter.setPen(colors().text);
   if (rect.height() < kFlat) return paintFlat(painter, rect.adjusted(7, 0, -7, 0), part);
-  const QRectF inner = rect.adjusted(kSide, 0, -kSide, 0);
+  const QRectF inner = rect.adjusted(kBoxMargin, 0, -kBoxMargin, 0);
   const bool whole = widthOf({part.name}) <= rect.width();
   const QStringList names = whole ? QStringList{part.name} : inTwo(part.name);
   const auto lines = static_cast<qsizetype>((rect.height() - 6) / kLine);
-  QStringList told = fitting(part, inner.width(), 2);
+  QStringList told = linesThatFit(part, inner.width(), 2);
   if (told.size() > lines - names.size()) {
     const QString both = told.join(QStringLiteral("  "));
     const bool fits = QFontMetricsF(font::mono(kNote)).horizontalAdvance(both) <= inner.width();
@@ -140,7 +140,7 @@ void paintTime(QPainter& painter, const QRectF& rect, double seconds, double lon
 
 void paintModules(QPainter& painter, const QRectF& area, const ModuleRow& row) {
   const double plusRoom = 24;
-  const double gap = area.width() < 320 ? kNarrowGap : kGap;
+  const double gap = area.width() < 320 ? kNarrowGap : kWideGap;
   const double room = area.width() - 3 * gap - plusRoom;
   const auto [normWidth, matrixWidth, joinWidth, lastWidth] = widths(row, room);
   const double slack = std::max(0.0, room - normWidth - matrixWidth - joinWidth - lastWidth) / 3;

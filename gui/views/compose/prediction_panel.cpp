@@ -13,13 +13,13 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kSide = 16;
+constexpr int kPanelMargin = 16;
 constexpr int kSlowMilliseconds = 200;  // shorter waits are not announced
-constexpr int kRoomy = 520;             // a column at least this high has its rows further apart
+constexpr int kRoomyPanel = 520;             // a column at least this high has its rows further apart
 constexpr int kForExposed = 600;        // higher panels list transfers
 constexpr int kExposed = 44;            // the height of one
 
-QLabel* wrapped(const char* name, const char* role) {
+QLabel* wrappedLabel(const char* name, const char* role) {
   QLabel* words = label({}, role);
   words->setObjectName(QLatin1String(name));
   words->setWordWrap(true);
@@ -48,7 +48,7 @@ PredictionPanel::PredictionPanel(RecipePrediction& prediction, QWidget* parent)
 QWidget* PredictionPanel::makeHead() {
   auto* head = new QWidget;
   auto* column = new QVBoxLayout(head);
-  column->setContentsMargins(kSide, 0, kSide, 8);
+  column->setContentsMargins(kPanelMargin, 0, kPanelMargin, 8);
   column->setSpacing(4);
   auto* row = new QHBoxLayout;
   row->setSpacing(8);
@@ -87,10 +87,10 @@ QWidget* PredictionPanel::makeHead() {
   choices->addWidget(hardware_, 1);
   choices->addWidget(executor_);
   column->addLayout(choices);
-  hardwareWords_ = wrapped("hardwareWords", "caption");
+  hardwareWords_ = wrappedLabel("hardwareWords", "caption");
   column->addWidget(hardwareWords_);
-  state_ = wrapped("staleReason", "caption");
-  pinned_ = wrapped("pinnedName", "caption");
+  state_ = wrappedLabel("staleReason", "caption");
+  pinned_ = wrappedLabel("pinnedName", "caption");
   column->addWidget(state_);
   column->addWidget(pinned_);
   connect(pin_, &QToolButton::clicked, this, [this](bool on) {
@@ -109,8 +109,8 @@ QWidget* PredictionPanel::makeHead() {
 QWidget* PredictionPanel::makeNumbers() {
   auto* page = new QWidget;
   auto* whole = new QVBoxLayout(page);
-  whole->setContentsMargins(kSide, 4, kSide, 12);
-  empty_ = wrapped("noPrediction", "muted");
+  whole->setContentsMargins(kPanelMargin, 4, kPanelMargin, 12);
+  empty_ = wrappedLabel("noPrediction", "muted");
   whole->addWidget(empty_);
   numbers_ = new QWidget;
   auto* column = new QVBoxLayout(numbers_);
@@ -136,15 +136,15 @@ QWidget* PredictionPanel::makeNumbers() {
   auto* convention = new QHBoxLayout(conventionRow_);
   convention->setContentsMargins(0, 0, 0, 0);
   convention->setSpacing(8);
-  convention_ = wrapped("convention", "caption");
+  convention_ = wrappedLabel("convention", "caption");
   QPushButton* next = linkButton(tr("other"));
   next->setObjectName(QStringLiteral("nextConvention"));
   next->setToolTip(tr("Show MFU by the next convention"));
   convention->addWidget(convention_, 1);
   convention->addWidget(next, 0, Qt::AlignTop);
   column->addWidget(conventionRow_);
-  certainty_ = wrapped("certainty", "caption");
-  remarks_ = wrapped("remarks", "caption");
+  certainty_ = wrappedLabel("certainty", "caption");
+  remarks_ = wrappedLabel("remarks", "caption");
   published_ = new PublishedLine;
   column->addWidget(certainty_);
   column->addWidget(published_);
@@ -287,7 +287,7 @@ void PredictionPanel::refreshExposed() {
 
 void PredictionPanel::resizeEvent(QResizeEvent* event) {
   QFrame::resizeEvent(event);
-  memory_->setCompact(height() < kRoomy);
+  memory_->setCompact(height() < kRoomyPanel);
   refreshExposed();
 }
 

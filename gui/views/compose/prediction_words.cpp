@@ -20,8 +20,6 @@ constexpr qsizetype kMaxRows = 60;
 
 QString tr(const char* text) { return QObject::tr(text); }
 
-QString bytes(int64_t count) { return format::bytes(static_cast<double>(count)); }
-
 /// Floating-point operations as the field counts them: 57.9 GFLOP, 989 TFLOP.
 QString flop(double count) {
   static constexpr std::array kUnits = {" FLOP",  " kFLOP", " MFLOP", " GFLOP",
@@ -133,8 +131,7 @@ QStringList certaintyOf(const Document& d) {
   if (d.interval) {
     lines << tr("Step %1 to %2, memory %3 to %4: %5")
                  .arg(format::seconds(d.interval->step_low), format::seconds(d.interval->step_high),
-                      bytes(static_cast<int64_t>(d.interval->bytes_low)),
-                      bytes(static_cast<int64_t>(d.interval->bytes_high)),
+                      format::bytes(d.interval->bytes_low), format::bytes(d.interval->bytes_high),
                       QString::fromStdString(d.interval->words.empty() ? d.uncertain_words
                                                                        : d.interval->words));
   } else if (d.uncertain > 0) {
@@ -223,7 +220,7 @@ Difference differenceOf(Figure figure, const Document& now, const Document& befo
 
 Difference differenceOf(int64_t now, int64_t before) {
   if (now == before) return {tr("as pinned"), Tone::muted};
-  return {format::signedValue(bytes(std::abs(now - before)), now < before),
+  return {format::signedValue(format::bytes(std::abs(now - before)), now < before),
           now < before ? Tone::good : Tone::bad};
 }
 
@@ -284,8 +281,8 @@ Why whyMemory(const Document& d, const recipe::Recipe& recipe) {
   Why why;
   why.title = tr("Memory at its peak");
   why.formula << tr("%1 of %2 on %3")
-                     .arg(bytes(d.peak_bytes),
-                          d.limit_bytes > 0 ? bytes(d.limit_bytes) : format::kNone,
+                     .arg(format::bytes(d.peak_bytes),
+                          d.limit_bytes > 0 ? format::bytes(d.limit_bytes) : format::kNone,
                           QString::fromStdString(d.hardware_words));
   for (const plan::RankFigures& rank : d.ranks_shown) {
     if (rank.rank != d.peak_rank) continue;
@@ -297,7 +294,7 @@ Why whyMemory(const Document& d, const recipe::Recipe& recipe) {
                          .arg(format::shortCount(static_cast<double>(held[stage])),
                               format::plural(recipe::Mesh(recipe.parallelism).size(recipe::kModel),
                                              tr("shard")),
-                              bytes(held[stage] * 4));
+                              format::bytes(held[stage] * 4));
   }
   why.head = {tr("rank")};
   for (size_t i = 0; i < plan::kCategories; ++i)
@@ -305,8 +302,8 @@ Why whyMemory(const Document& d, const recipe::Recipe& recipe) {
   why.head << tr("peak");
   for (const plan::RankFigures& rank : d.ranks_shown) {
     QStringList row{nameOf(d, rank)};
-    for (const int64_t each : rank.memory.bytes) row << bytes(each);
-    why.rows << (row << bytes(rank.peak_bytes));
+    for (const int64_t each : rank.memory.bytes) row << format::bytes(each);
+    why.rows << (row << format::bytes(rank.peak_bytes));
   }
   return why;
 }

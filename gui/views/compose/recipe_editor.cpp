@@ -15,7 +15,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kAround = 3;  // lines that are shown above an edit
+constexpr int kLinesAround = 3;  // lines that are shown above an edit
 
 }  // namespace
 
@@ -116,7 +116,7 @@ void RecipeEditor::follow(const QString& before, const QString& after) {
   QScrollBar* bar = verticalScrollBar();
   const int seen = bar->pageStep();
   const int last = changed.lines.isEmpty() ? changed.at : changed.lines.last();
-  const int around = std::min(kAround, seen / 4);
+  const int around = std::min(kLinesAround, seen / 4);
   if (changed.at < bar->value() || last >= bar->value() + seen)
     bar->setValue(last - changed.at < seen - around ? changed.at - around : changed.at);
 }

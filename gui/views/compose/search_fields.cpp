@@ -9,7 +9,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kWidth = 264;
+constexpr int kFieldWidth = 264;
 
 /// Keys that a search decides and a person may want to keep.
 std::vector<std::string> keysToKeep() {
@@ -47,7 +47,7 @@ QString usualCounts(qint64 ranks) {
 }  // namespace
 
 SearchFields::SearchFields(const RecipeDocument& document) : document_(document) {
-  setFixedWidth(kWidth);
+  setFixedWidth(kFieldWidth);
   QVBoxLayout* column = columnOf(this, {}, 4);
   column->addWidget(section(tr("Fixed or free")));
   QLabel* words = caption(tr("A pinned field stays as it is; the search decides the others."));

@@ -14,8 +14,6 @@ namespace {
 
 const QString kRanks = QStringLiteral("hardware.ranks");
 
-QString bytes(int64_t count) { return format::bytes(static_cast<double>(count)); }
-
 /// As TOML: a bare word is a string, as it is on the command line.
 QString source(const QString& value) {
   bool number = false;
@@ -85,9 +83,9 @@ void ShortfallView::display(const plan::Document& d,
                                                    d.memory.bytes.begin());
   QLabel* lack = wrapped(label(
       tr("Needs %1 more on %2; %3 (%4) takes most of it")
-          .arg(bytes(d.peak_bytes - d.limit_bytes),
+          .arg(format::bytes(d.peak_bytes - d.limit_bytes),
                rank == d.ranks_shown.end() ? tr("rank %1").arg(d.peak_rank) : nameOf(d, *rank),
-               nameOf(largest), bytes(d.memory[largest]))));
+               nameOf(largest), format::bytes(d.memory[largest]))));
   lack->setObjectName(QStringLiteral("lack"));
   setTone(lack, stale ? "muted" : "bad");
   rows_->addWidget(lack);
@@ -96,9 +94,9 @@ void ShortfallView::display(const plan::Document& d,
   if (!shortfall->closed_by.empty()) rows_->addWidget(caption(tr("These changes make it fit:")));
   for (const plan::Variant& variant : shortfall->closed_by) add(variant, d);
   if (shortfall->least) {
-    rows_->addWidget(wrapped(
-        caption(tr("No change that was tried makes it fit on %1. The closest needs %2 more:")
-                    .arg(format::plural(d.ranks, tr("rank")), bytes(shortfall->least->lacks())))));
+    rows_->addWidget(wrapped(caption(
+        tr("No change that was tried makes it fit on %1. The closest needs %2 more:")
+            .arg(format::plural(d.ranks, tr("rank")), format::bytes(shortfall->least->lacks())))));
     add(*shortfall->least, d);
   } else if (shortfall->closed_by.empty()) {
     rows_->addWidget(wrapped(caption(tr("No change that was tried needs less memory."))));
@@ -120,10 +118,10 @@ void ShortfallView::add(const plan::Variant& variant, const plan::Document& docu
   changed.step_seconds = variant.step_seconds;
   const Difference step = differenceOf(Figure::step, changed, document, 0);
   rows_->addWidget(link);
-  rows_->addWidget(
-      wrapped(caption(tr("%1 a rank, step %2 (%3)")
-                          .arg(bytes(variant.peak_bytes), format::seconds(variant.step_seconds),
-                               step.tone == Tone::muted ? tr("as now") : step.shortText))));
+  rows_->addWidget(wrapped(
+      caption(tr("%1 a rank, step %2 (%3)")
+                  .arg(format::bytes(variant.peak_bytes), format::seconds(variant.step_seconds),
+                       step.tone == Tone::muted ? tr("as now") : step.shortText))));
 }
 
 }  // namespace heddle::gui

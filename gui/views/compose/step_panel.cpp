@@ -16,11 +16,11 @@ namespace heddle::gui {
 namespace {
 
 constexpr qint64 kAll = -1;
-constexpr int kLowest = 106;  // a rank's lanes under their axis, without scrolling
+constexpr int kMinHeight = 106;  // a rank's lanes under their axis, without scrolling
 constexpr int kRoomForHints = 900;
-constexpr int kSide = 16, kSpacing = 12;  // of the head
+constexpr int kStepMargin = 16, kStepSpacing = 12;  // of the head
 
-constexpr int64_t kAround = 8;  // times a gather, to either side of it
+constexpr int64_t kMicroBatchesAround = 8;  // times a gather, to either side of it
 
 /// Whether a transfer's name, as in "layers.0-1+norm", begins with a module of a bucket.
 bool isOf(std::string_view name, std::string_view module) {
@@ -35,10 +35,10 @@ StepPanel::StepPanel(RecipePrediction& prediction, QWidget* parent)
   setObjectName(QStringLiteral("predictedTimeline"));
   setProperty("role", "panel");
   head_ = new QHBoxLayout;
-  head_->setContentsMargins(kSide, 8, kSide, 4);
-  head_->setSpacing(kSpacing);
+  head_->setContentsMargins(kStepMargin, 8, kStepMargin, 4);
+  head_->setSpacing(kStepSpacing);
   underHead_ = new QHBoxLayout;
-  underHead_->setContentsMargins(kSide, 0, kSide, 0);
+  underHead_->setContentsMargins(kStepMargin, 0, kStepMargin, 0);
   note_ = new ElidedLabel({}, "mono-muted");
   legend_ = new TimelineLegend;
   rank_ = new QComboBox;
@@ -54,7 +54,7 @@ StepPanel::StepPanel(RecipePrediction& prediction, QWidget* parent)
   timeline_ = new TimelineWidget;
   timeline_->setObjectName(QStringLiteral("predictedSteps"));
   timeline_->setPhaseBand(PhaseBand::firstRow);
-  timeline_->setMinimumHeight(kLowest);
+  timeline_->setMinimumHeight(kMinHeight);
   notes_ = new ExposedNotes;
   memory_ = new MemoryCurve;
   statistics_ = new ElidedLabel({}, "mono-muted");
@@ -186,7 +186,7 @@ void StepPanel::showGather(const std::vector<std::string>& modules) {
   }
   if (gather == nullptr) return;
   // The spans around it show what hides it.
-  const int64_t around = std::max<int64_t>(kAround * gather->duration_us, 1);
+  const int64_t around = std::max<int64_t>(kMicroBatchesAround * gather->duration_us, 1);
   timeline_->zoomTo({gather->start_us - around, gather->start_us + gather->duration_us + around});
 }
 
@@ -218,8 +218,9 @@ void StepPanel::showStatistics() {
 
 /// In the head where there is room for it next to the words about the step, else under it.
 void StepPanel::placeLegend() {
-  int used = 2 * kSide + 3 * kSpacing + title_->sizeHint().width() + note_->sizeHint().width();
-  if (!rank_->isHidden()) used += kSpacing + rank_->sizeHint().width();
+  int used =
+      2 * kStepMargin + 3 * kStepSpacing + title_->sizeHint().width() + note_->sizeHint().width();
+  if (!rank_->isHidden()) used += kStepSpacing + rank_->sizeHint().width();
   const bool fits = used + legend_->sizeHint().width() <= width();
   QHBoxLayout* place = fits ? head_ : underHead_;
   if (place->indexOf(legend_) >= 0) return;
