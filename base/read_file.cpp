@@ -9,7 +9,7 @@
 namespace heddle {
 namespace {
 
-Result<std::optional<PlainFile>> open(const std::string& path) {
+Result<std::optional<PlainFile>> open_followed(const std::string& path) {
   return PlainFile::open(path, PlainFile::Links::follow);
 }
 
@@ -51,7 +51,7 @@ Result<std::string> read_named_file(const std::string& path, size_t most) {
 }
 
 std::optional<std::string> read_part(const std::string& path, uint64_t from, size_t most) {
-  auto file = open(path);
+  auto file = open_followed(path);
   if (!file || !*file) return std::nullopt;
   (*file)->skip_to(from);
   auto bytes = (*file)->read(most);
@@ -59,7 +59,7 @@ std::optional<std::string> read_part(const std::string& path, uint64_t from, siz
 }
 
 std::string tail_of_file(const std::string& path, uint64_t from, size_t most) {
-  auto file = open(path);
+  auto file = open_followed(path);
   if (!file || !*file) return {};
   (*file)->skip_to(std::max(from, (*file)->size() - std::min<uint64_t>(most, (*file)->size())));
   return (*file)->read(most).value_or("");

@@ -76,7 +76,7 @@ Result<> write_shard(const std::string& path, const std::vector<Parameter>& para
 
 Result<> write_weights(const fs::path& folder, const recipe::Model& model, const RowSource& source,
                        const Export& how) {
-  const auto shards = shards_of(parameters(model), how);
+  const auto shards = shards_of(checkpoint::parameters(model), how);
   if (shards.size() == 1)
     return write_shard(folder / kHuggingFaceWeights, shards.front(), source, how.dtype);
   ordered_json files = ordered_json::object();

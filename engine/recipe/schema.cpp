@@ -46,13 +46,13 @@ const Names<Precision>& precisions() {
 }
 
 /// The form's groups, and the sections in each.
-struct Group {
+struct SchemaGroup {
   std::string title;
   std::vector<std::string> sections;
 };
 
-const std::vector<Group>& group_table() {
-  static const std::vector<Group> all = {
+const std::vector<SchemaGroup>& group_table() {
+  static const std::vector<SchemaGroup> all = {
       {"Model", {"model"}},
       {"Data", {"data"}},
       {"Training", {"training"}},
@@ -69,7 +69,7 @@ const std::vector<Group>& group_table() {
 
 std::string group_of(const std::string& key) {
   const std::string section = section_of(key).empty() ? key : section_of(key);
-  for (const Group& group : group_table())
+  for (const SchemaGroup& group : group_table())
     if (std::ranges::find(group.sections, section) != group.sections.end()) return group.title;
   return "";
 }
@@ -427,7 +427,7 @@ Field Field::graph(std::string from_pass) && {
 
 std::vector<const KeyInfo*> keys_of(std::string_view title) {
   std::vector<const KeyInfo*> found;
-  const auto group = std::ranges::find(group_table(), title, &Group::title);
+  const auto group = std::ranges::find(group_table(), title, &SchemaGroup::title);
   if (group == group_table().end()) return found;
   for (const std::string& section : group->sections)
     for (const KeyInfo& info : keys())
@@ -438,7 +438,7 @@ std::vector<const KeyInfo*> keys_of(std::string_view title) {
 const std::vector<std::string>& groups() {
   static const std::vector<std::string> titles = [] {
     std::vector<std::string> all;
-    for (const Group& group : group_table()) all.push_back(group.title);
+    for (const SchemaGroup& group : group_table()) all.push_back(group.title);
     return all;
   }();
   return titles;
