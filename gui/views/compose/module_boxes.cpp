@@ -12,8 +12,8 @@ namespace heddle::gui {
 namespace {
 
 constexpr double kWideGap = 12, kNarrowGap = 10;  // room for an arrow between two modules
-constexpr double kFlat = 36;                  // lower boxes have name and note in one line
-constexpr double kBoxMargin = 4;                   // between a name and its box
+constexpr double kFlat = 36;                      // lower boxes have name and note in one line
+constexpr double kBoxMargin = 4;                  // between a name and its box
 constexpr double kLine = 14;
 constexpr int kName = 11, kNote = 10;
 

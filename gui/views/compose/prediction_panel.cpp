@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kPanelMargin = 16;
 constexpr int kSlowMilliseconds = 200;  // shorter waits are not announced
-constexpr int kRoomyPanel = 520;             // a column at least this high has its rows further apart
+constexpr int kRoomyPanel = 520;        // a column at least this high has its rows further apart
 constexpr int kForExposed = 600;        // higher panels list transfers
 constexpr int kExposed = 44;            // the height of one
 
