@@ -28,7 +28,7 @@ class Finder {
       : plan_(plan),
         question_(question),
         recipe_(parsed.recipe),
-        layout_is_open_(!parsed.places.contains("parallelism.dp_shard")),
+        layout_is_open_(!parsed.places.contains(recipe::kRest.key())),
         node_devices_(node_devices),
         variants_(variants),
         bytes_by_formula_(formula(recipe_)) {}
@@ -54,9 +54,9 @@ class Finder {
     return static_cast<double>(std::max<int64_t>(recipe::needs_of(recipe).on_device(), 1));
   }
 
-  /// For another layout: dp_shard, as written, no longer holds.
+  /// For another layout: the written number of shards no longer holds.
   Change layout(std::vector<std::string> sets, int64_t ranks = 0) const {
-    if (!layout_is_open_) sets.emplace_back("parallelism.dp_shard=-1");
+    if (!layout_is_open_) sets.push_back(recipe::kRest.key() + "=-1");
     return {std::move(sets), ranks};
   }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace heddle::recipe {
 
@@ -14,5 +15,11 @@ inline constexpr int64_t kMaxRanks = int64_t{1} << 20;
 
 /// Limits of a recipe's text, and any other TOML.
 inline constexpr size_t kMaxRecipeBytes = size_t{1} << 20;
+
+/// a·b, or the largest number if that is more.
+inline int64_t saturating_product(int64_t a, int64_t b) {
+  int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<int64_t>::max() : product;
+}
 
 }  // namespace heddle::recipe

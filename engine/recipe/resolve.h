@@ -32,6 +32,13 @@ void check_names(const Parsed& parsed, Checks& checks);
 /// Keys of other optimizers that are written.
 void check_optimizer(const Parsed& parsed, Checks& checks);
 
+/// Fills the degree that takes the remaining ranks and checks that the degrees multiply to the
+/// ranks. False if nothing can follow.
+bool check_mesh(Recipe& recipe, Checks& checks);
+
+/// Whether the degrees divide heads, sequences, layers and batches. After check_mesh.
+void check_cuts(Recipe& recipe, Checks& checks);
+
 /// Whether products in 8 bits can be made of what there is. After the mesh's checks.
 void check_float8(const Recipe& recipe, Checks& checks);
 

@@ -190,7 +190,7 @@ class Asking {
     recipe.recompute.mode = value.recompute.mode;
     recipe.overrides =
         fixed.contains("override") ? value.overrides : without_recomputation(value.overrides);
-    if (value.parallelism.dp_shard == -1) fixed.erase("parallelism.dp_shard");
+    if (value.parallelism.*recipe::kRest.degree == -1) fixed.erase(recipe::kRest.key());
     if (value.parallelism.microbatches == 0) fixed.erase("parallelism.microbatches");
     question_.hardware = asked_.hardware.empty() ? given.hardware.name : asked_.hardware;
     question_.ranks = ranks;

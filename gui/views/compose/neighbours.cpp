@@ -20,7 +20,7 @@ std::optional<recipe::Offer> otherKey(const QString& text, const recipe::Fault& 
                                       const std::string& key) {
   std::vector<recipe::Offer> all = recipe::offers(recipe::parse(text.toStdString(), ""), fault);
   std::erase_if(all, [&](const recipe::Offer& offer) { return offer.key == key; });
-  const auto shards = std::ranges::find(all, "parallelism.dp_shard", &recipe::Offer::key);
+  const auto shards = std::ranges::find(all, recipe::kRest.key(), &recipe::Offer::key);
   if (shards != all.end()) return *shards;
   return all.empty() ? std::nullopt : std::optional(all.front());
 }

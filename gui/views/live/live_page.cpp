@@ -493,7 +493,7 @@ const LivePage::ReadRecipe& LivePage::readRecipe() {
            recipe.checkpoint.enabled && !wasImported(*run_),
            {},
            recipe::sources_of(recipe.data)};
-  if (recipe.parallelism.dp_shard > 0) read_.mesh = recipe::Mesh(recipe.parallelism);
+  if (recipe.parallelism.*recipe::kRest.degree > 0) read_.mesh = recipe::Mesh(recipe.parallelism);
   stepCard_->setMesh(read_.mesh);
   return read_;
 }
