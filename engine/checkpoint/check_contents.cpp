@@ -14,7 +14,7 @@
 namespace heddle::checkpoint {
 namespace {
 
-using recipe::Box;
+using holdings::Box;
 
 constexpr int64_t kMaxFileBytes = int64_t{1} << 60;
 

@@ -11,6 +11,10 @@
 #include "engine/checkpoint/weights.h"
 
 namespace heddle::checkpoint {
+
+using holdings::Parameter;
+using holdings::Part;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -22,7 +26,7 @@ std::vector<std::vector<Part>> files_of(const std::vector<Parameter>& parameters
   std::vector<std::vector<Part>> files(1);
   int64_t bytes = 0;
   for (const Parameter& parameter : parameters) {
-    Part part{parameter.name, parameter.shape, whole_box(parameter)};
+    Part part{parameter.name(), parameter.shape, whole_box(parameter)};
     const int64_t more = part.numbers() * static_cast<int64_t>(sizeof(float));
     if (bytes > 0 && bytes + more > kFileBytes) {
       files.emplace_back();

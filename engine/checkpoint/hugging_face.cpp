@@ -8,8 +8,12 @@
 
 #include "engine/checkpoint/hugging_face_files.h"
 #include "engine/checkpoint/numbers.h"
+#include "engine/holdings/parameters.h"
 
 namespace heddle::checkpoint {
+
+using holdings::Parameter;
+
 namespace {
 
 constexpr int64_t kRowsBytes = int64_t{8} << 20;
@@ -138,7 +142,7 @@ Result<HuggingFaceCheckpoint> HuggingFaceCheckpoint::open(const std::string& fol
   if (auto done = check_sizes(folder, *found, model); !done) return fail(done);
 
   checkpoint.model_ = model;
-  checkpoint.parameters_ = checkpoint::parameters(model);
+  checkpoint.parameters_ = holdings::parameters_of(model);
   for (Parameter& parameter : checkpoint.parameters_) {
     // Either one of a tied pair may be stored.
     if (model.tied_embeddings && parameter.hugging_face_name == kEmbedding &&

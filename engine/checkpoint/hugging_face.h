@@ -1,5 +1,5 @@
 // Hugging Face's Llama checkpoints: config.json and safetensors, against Heddle's names and layout.
-// Source of names and layout: transformers' modeling_llama and convert_llama_weights_to_hf.
+// Source of the layout: transformers' convert_llama_weights_to_hf.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,10 @@
 #include "base/result.h"
 #include "engine/checkpoint/hugging_face_files.h"
 #include "engine/checkpoint/safetensors.h"
+#include "engine/holdings/parameter.h"
 #include "engine/recipe/recipe.h"
 
 namespace heddle::checkpoint {
-
-/// A parameter of the model under both names.
-struct Parameter {
-  std::string name;               // Heddle's: "layers.3.attention.wq.weight"
-  std::string hugging_face_name;  // "model.layers.3.self_attn.q_proj.weight"
-  std::vector<int64_t> shape;     // the same in both: [rows, columns], or [rows] of a norm
-  int64_t head_dim = 0;           // what RoPE turns: rows per head, permuted within it; else 0
-
-  int64_t rows() const { return shape[0]; }
-  int64_t columns() const { return shape.size() > 1 ? shape[1] : 1; }
-  /// Heddle's row r is Hugging Face's row `hugging_face_row(r)`: the pair (2i, 2i + 1) of a head,
-  /// which RoPE rotates, is half a head apart there.
-  int64_t hugging_face_row(int64_t row) const;
-};
-
-/// All parameters of a model in the order of the forward pass; with tied embeddings there is no
-/// output.
-std::vector<Parameter> parameters(const recipe::Model& model);
 
 /// The model that FOLDER/config.json describes (preset and checkpoint stay empty). Both ways to
 /// write RoPE's settings are read. A model that Heddle's Llama is not (another activation, sliding
@@ -74,7 +57,7 @@ class HuggingFaceCheckpoint {
   static Result<HuggingFaceCheckpoint> open(const std::string& folder);
 
   const recipe::Model& model() const { return model_; }
-  const std::vector<Parameter>& parameters() const { return parameters_; }
+  const std::vector<holdings::Parameter>& parameters() const { return parameters_; }
   /// Notes for its user: tensors that nothing uses, an output that is not the embedding
   /// though config.json says so. A line each.
   const std::vector<std::string>& notes() const { return notes_; }
@@ -90,14 +73,14 @@ class HuggingFaceCheckpoint {
   HuggingFaceCheckpoint() = default;
 
   recipe::Model model_;
-  std::vector<Parameter> parameters_;
+  std::vector<holdings::Parameter> parameters_;
   std::vector<SafetensorsFile> files_;
   std::vector<size_t> file_of_;  // of parameters_[i]
   std::vector<std::string> notes_;
 };
 
 /// Gives rows [row_begin, row_end) of a parameter in Heddle's layout.
-using RowSource = std::function<Result<>(const Parameter& parameter, int64_t row_begin,
+using RowSource = std::function<Result<>(const holdings::Parameter& parameter, int64_t row_begin,
                                          int64_t row_end, float* out)>;
 
 /// Writes FOLDER/config.json, perhaps generation_config.json, and the weights: model.safetensors,

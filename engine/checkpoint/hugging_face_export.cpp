@@ -8,8 +8,12 @@
 #include "engine/checkpoint/companions.h"
 #include "engine/checkpoint/hugging_face.h"
 #include "engine/checkpoint/numbers.h"
+#include "engine/holdings/parameters.h"
 
 namespace heddle::checkpoint {
+
+using holdings::Parameter;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -76,7 +80,7 @@ Result<> write_shard(const std::string& path, const std::vector<Parameter>& para
 
 Result<> write_weights(const fs::path& folder, const recipe::Model& model, const RowSource& source,
                        const Export& how) {
-  const auto shards = shards_of(checkpoint::parameters(model), how);
+  const auto shards = shards_of(holdings::parameters_of(model), how);
   if (shards.size() == 1)
     return write_shard(folder / kHuggingFaceWeights, shards.front(), source, how.dtype);
   ordered_json files = ordered_json::object();

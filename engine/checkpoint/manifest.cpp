@@ -33,7 +33,7 @@ json to_json(const Contents& contents) {
   for (const auto& [name, tensor] : contents.tensors) {
     json shards = json::array();
     for (const Shard& shard : tensor.shards) {
-      const recipe::Box& box = shard.box;
+      const holdings::Box& box = shard.box;
       shards.push_back({{"file", shard.file},
                         {"offset", shard.offset},
                         {"box", {box.row_begin, box.row_end, box.column_begin, box.column_end}},

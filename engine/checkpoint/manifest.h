@@ -13,7 +13,7 @@
 
 #include "base/budget.h"
 #include "base/result.h"
-#include "engine/recipe/layout.h"
+#include "engine/holdings/box.h"
 #include "engine/recipe/recipe.h"
 
 namespace heddle::checkpoint {
@@ -33,7 +33,7 @@ inline constexpr Budget kManifestBudget{
 struct Shard {
   std::string file;
   int64_t offset = 0;
-  recipe::Box box;
+  holdings::Box box;
   std::vector<std::string> hashes;
 
   int64_t bytes() const { return box.rows() * box.columns() * static_cast<int64_t>(sizeof(float)); }

@@ -7,6 +7,9 @@
 #include "engine/checkpoint/safetensors_header.h"
 
 namespace heddle::checkpoint {
+
+using holdings::Part;
+
 namespace {
 
 constexpr int64_t kWrittenPiece = kHashedBytes / static_cast<int64_t>(sizeof(float));

@@ -14,18 +14,21 @@
 #include "engine/checkpoint/safetensors.h"
 
 namespace heddle::checkpoint {
+
+using holdings::Box;
+
 namespace {
 
 constexpr auto kNumberBytes = static_cast<int64_t>(sizeof(float));
 constexpr int64_t kReadPiece = kHashedBytes / kNumberBytes;
 constexpr size_t kMaxOpenFiles = 256;  // a process may often have 1,024
 
-recipe::Box intersection(const recipe::Box& a, const recipe::Box& b) {
+Box intersection(const Box& a, const Box& b) {
   return {std::max(a.row_begin, b.row_begin), std::min(a.row_end, b.row_end),
           std::max(a.column_begin, b.column_begin), std::min(a.column_end, b.column_end)};
 }
 
-bool is_empty(const recipe::Box& box) { return box.rows() <= 0 || box.columns() <= 0; }
+bool is_empty(const Box& box) { return box.rows() <= 0 || box.columns() <= 0; }
 
 }  // namespace
 
@@ -128,16 +131,15 @@ Result<std::shared_ptr<const Checkpoint::File>> Checkpoint::file(const std::stri
 namespace {
 
 /// Copies what belongs to `box` from numbers [begin, end) of a shard.
-void copy_overlap(const recipe::Box& shard, int64_t begin, int64_t end, const float* numbers,
-                  const recipe::Box& box, float* out) {
+void copy_overlap(const Box& shard, int64_t begin, int64_t end, const float* numbers,
+                  const Box& box, float* out) {
   const int64_t columns = shard.columns();
   for (int64_t row = begin / columns; row * columns < end; ++row) {
     const int64_t from = std::max(begin, row * columns);
     const int64_t until = std::min(end, (row + 1) * columns);
     const int64_t first = shard.column_begin - row * columns;  // + a number's place: its column
-    const recipe::Box piece{shard.row_begin + row, shard.row_begin + row + 1, from + first,
-                            until + first};
-    const recipe::Box both = intersection(piece, box);
+    const Box piece{shard.row_begin + row, shard.row_begin + row + 1, from + first, until + first};
+    const Box both = intersection(piece, box);
     if (is_empty(both)) continue;
     std::copy_n(numbers + (both.column_begin - first - begin), both.columns(),
                 out + (both.row_begin - box.row_begin) * box.columns() +
@@ -147,13 +149,13 @@ void copy_overlap(const recipe::Box& shard, int64_t begin, int64_t end, const fl
 
 }  // namespace
 
-Result<> Checkpoint::read(const std::string& tensor, const recipe::Box& box, float* out) const {
+Result<> Checkpoint::read(const std::string& tensor, const Box& box, float* out) const {
   const auto stored = manifest_.contents.tensors.find(tensor);
   if (stored == manifest_.contents.tensors.end())
     return fail("{}/{}: no tensor \"{}\"", folder_, kManifest, tensor);
   std::unique_ptr<float[]> piece;
   for (const Shard& shard : stored->second.shards) {
-    const recipe::Box both = intersection(shard.box, box);
+    const Box both = intersection(shard.box, box);
     if (is_empty(both)) continue;
     const auto opened = file(shard.file);
     if (!opened) return fail(opened);

@@ -33,7 +33,7 @@ class Checkpoint {
 
   /// Rows and columns of a tensor, row by row into `out`. Pieces of shards that overlap the box are
   /// read once. An error says which file is missing or damaged, and where.
-  Result<> read(const std::string& tensor, const recipe::Box& box, float* out) const;
+  Result<> read(const std::string& tensor, const holdings::Box& box, float* out) const;
 
  private:
   class File;

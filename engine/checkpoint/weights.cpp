@@ -9,6 +9,10 @@
 #include "engine/checkpoint/step_folders.h"
 
 namespace heddle::checkpoint {
+
+using holdings::Box;
+using holdings::Parameter;
+
 namespace {
 
 /// A run's folder is no checkpoint, but holds some.
@@ -18,25 +22,25 @@ Result<> check_is_one(const std::string& folder) {
   return fail("{}: holds checkpoints, but is none; valid: {}/{}", folder, folder, inside.front());
 }
 
-Result<> read_box(const HuggingFaceCheckpoint& source, const Parameter& parameter,
-                  const recipe::Box& box, float* out) {
+Result<> read_box(const HuggingFaceCheckpoint& source, const Parameter& parameter, const Box& box,
+                  float* out) {
   if (box.columns() == parameter.columns()) {
-    auto done = source.read_rows(parameter.name, box.row_begin, box.row_end, out);
-    source.release(parameter.name);
+    auto done = source.read_rows(parameter.name(), box.row_begin, box.row_end, out);
+    source.release(parameter.name());
     return done;
   }
   std::vector<float> row(static_cast<size_t>(parameter.columns()));
   for (int64_t r = box.row_begin; r < box.row_end; ++r, out += box.columns()) {
-    if (auto done = source.read_rows(parameter.name, r, r + 1, row.data()); !done) return done;
+    if (auto done = source.read_rows(parameter.name(), r, r + 1, row.data()); !done) return done;
     std::copy_n(row.data() + box.column_begin, box.columns(), out);
   }
-  source.release(parameter.name);
+  source.release(parameter.name());
   return {};
 }
 
-Result<> read_box(const Checkpoint& source, const Parameter& parameter, const recipe::Box& box,
+Result<> read_box(const Checkpoint& source, const Parameter& parameter, const Box& box,
                   float* out) {
-  return source.read(parameter.name, box, out);
+  return source.read(parameter.name(), box, out);
 }
 
 std::string where(const HuggingFaceCheckpoint&, const Parameter& parameter, int64_t row) {
@@ -45,14 +49,12 @@ std::string where(const HuggingFaceCheckpoint&, const Parameter& parameter, int6
 }
 
 std::string where(const Checkpoint&, const Parameter& parameter, int64_t row) {
-  return fmt::format("tensor \"{}\", row {}", parameter.name, row);
+  return fmt::format("tensor \"{}\", row {}", parameter.name(), row);
 }
 
 }  // namespace
 
-recipe::Box whole_box(const Parameter& parameter) {
-  return {0, parameter.rows(), 0, parameter.columns()};
-}
+Box whole_box(const Parameter& parameter) { return {0, parameter.rows(), 0, parameter.columns()}; }
 
 Result<recipe::Model> read_model(const std::string& folder) {
   if (auto one = check_is_one(folder); !one) return fail(one);
@@ -84,7 +86,7 @@ std::vector<std::string> Weights::notes() const {
   return folder ? folder->notes() : std::vector<std::string>();
 }
 
-Result<> Weights::read(const Parameter& parameter, const recipe::Box& box, float* out) const {
+Result<> Weights::read(const Parameter& parameter, const Box& box, float* out) const {
   return std::visit(
       [&](const auto& source) -> Result<> {
         if (auto done = read_box(source, parameter, box, out); !done) return done;

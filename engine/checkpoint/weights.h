@@ -26,7 +26,7 @@ class Weights {
 
   /// Rows and columns of a parameter, by Heddle's name and in Heddle's layout. A number that is not
   /// finite is an error that says where it is.
-  Result<> read(const Parameter& parameter, const recipe::Box& box, float* out) const;
+  Result<> read(const holdings::Parameter& parameter, const holdings::Box& box, float* out) const;
 
  private:
   using Source = std::variant<HuggingFaceCheckpoint, Checkpoint>;
@@ -37,6 +37,6 @@ class Weights {
 };
 
 /// All of a parameter.
-recipe::Box whole_box(const Parameter& parameter);
+holdings::Box whole_box(const holdings::Parameter& parameter);
 
 }  // namespace heddle::checkpoint

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "engine/cost/rates.h"
-#include "engine/recipe/needs.h"
+#include "engine/holdings/needs.h"
 
 namespace heddle::cost {
 namespace {
@@ -147,7 +147,7 @@ class Chooser {
 Rates rates_of(const std::vector<Calibration>& calibrations, const Host& host,
                const GroupKinds& groups) {
   Rates rates;
-  rates.process_bytes = recipe::kOwnBytes + recipe::kSharedBytes;
+  rates.process_bytes = holdings::kOwnBytes + holdings::kSharedBytes;
   const Chooser chooser(calibrations, host);
   chooser.operators(rates);
   for (const auto& [name, kind] : groups) {

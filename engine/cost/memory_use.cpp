@@ -1,8 +1,8 @@
 #include "engine/cost/memory_use.h"
 
 #include <algorithm>
-
-#include "engine/recipe/modules.h"
+#include <string_view>
+#include <unordered_map>
 
 namespace heddle::cost {
 namespace {
@@ -13,10 +13,32 @@ using graph::ValueId;
 using plan::Category;
 using plan::MemoryBytes;
 
-Category category_of_state(const std::string& name) {
-  if (name.ends_with(".exp_avg") || name.ends_with(".exp_avg_sq")) return Category::optimizer;
-  if (name.ends_with(".grad") || name == "loss_sum") return Category::gradients;
-  return recipe::is_parameter(name) ? Category::parameters : Category::activations;
+Category category_of(holdings::Role role) {
+  switch (role) {
+    case holdings::Role::optimizer:
+      return Category::optimizer;
+    case holdings::Role::gradient_sum:
+      return Category::gradients;
+    case holdings::Role::parameter:
+    case holdings::Role::scale:
+      return Category::parameters;
+    case holdings::Role::table:
+      break;
+  }
+  return Category::activations;
+}
+
+/// Bytes of the states that a graph has, by their roles.
+MemoryBytes bytes_of_states(const Graph& graph, const std::vector<holdings::State>& states) {
+  std::unordered_map<std::string_view, holdings::Role> roles;
+  for (const holdings::State& state : states) roles.emplace(state.name, state.role);
+  MemoryBytes bytes;
+  for (const graph::Binding& state : graph.states) {
+    const auto found = roles.find(state.name);
+    const holdings::Role role = found == roles.end() ? holdings::Role::table : found->second;
+    bytes[category_of(role)] += graph.values[state.value].bytes();
+  }
+  return bytes;
 }
 
 /// By root: what the memory of the arena is for.
@@ -44,12 +66,11 @@ std::vector<Category> categories(const Graph& graph, const passes::MemoryPlan& m
 
 }  // namespace
 
-MemoryUse memory_use(const passes::Plan& plan, int64_t beyond) {
+MemoryUse memory_use(const passes::Plan& plan, const std::vector<holdings::State>& held,
+                     int64_t beyond) {
   const Graph& graph = plan.graph;
   const passes::MemoryPlan& memory = plan.memory;
-  MemoryBytes states;
-  for (const graph::Binding& state : graph.states)
-    states[category_of_state(state.name)] += graph.values[state.value].bytes();
+  MemoryBytes states = bytes_of_states(graph, held);
   for (const graph::Binding& input : graph.inputs)
     states[Category::activations] += graph.values[input.value].bytes();
 

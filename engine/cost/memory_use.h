@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/cost/simulate.h"
+#include "engine/holdings/state.h"
 #include "engine/passes/pipeline.h"
 #include "engine/plan/memory_bytes.h"
 
@@ -17,7 +18,9 @@ struct MemoryUse {
   int64_t peak_bytes = 0;                  // its sum: states, the whole arena, and `beyond`
 };
 
-/// `beyond`: bytes of the process or device that no plan decides. Linear in nodes and values.
-MemoryUse memory_use(const passes::Plan& plan, int64_t beyond);
+/// `states`: the rank's. `beyond`: bytes of the process or device that no plan decides. Linear in
+/// nodes and values.
+MemoryUse memory_use(const passes::Plan& plan, const std::vector<holdings::State>& states,
+                     int64_t beyond);
 
 }  // namespace heddle::cost

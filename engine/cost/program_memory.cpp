@@ -7,7 +7,7 @@ namespace {
 
 using plan::Category;
 
-constexpr double kHalf = 2, kGiB = 1 << 30;  // bytes of bf16
+constexpr double kHalf = 2, kFloat = 4, kGiB = 1 << 30;  // bytes of bf16 and fp32
 
 double states(const ProgramShape& shape, const hardware::Program& program) {
   const auto shards = static_cast<double>(shape.shards);
@@ -69,10 +69,10 @@ ProgramMemory program_memory(const ProgramShape& shape, int64_t rank,
   ProgramMemory memory;
   const bool sharded = shape.kept == Kept::shards;
   const auto shards = static_cast<double>(shape.shards);
-  // Masters and both moments, in fp32; sharded parameters are the masters.
-  const double of_optimizer =
-      parameters * (sharded ? 8.0 : 12.0) / (shape.kept == Kept::all ? 1.0 : shards);
-  const double of_parameters = parameters * (sharded ? 4.0 / shards : kHalf);
+  // Masters are fp32; sharded parameters are the masters.
+  const double of_optimizer = parameters * (shape.optimizer_bytes + (sharded ? 0.0 : kFloat)) /
+                              (shape.kept == Kept::all ? 1.0 : shards);
+  const double of_parameters = parameters * (sharded ? kFloat / shards : kHalf);
   memory.reserved[Category::parameters] = static_cast<int64_t>(of_parameters);
   memory.reserved[Category::optimizer] = static_cast<int64_t>(of_optimizer);
   memory.reserved[Category::gradients] =

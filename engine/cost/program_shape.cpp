@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/holdings/states.h"
 #include "engine/recipe/layout.h"
 #include "engine/recipe/modules.h"
 
@@ -59,6 +60,7 @@ ProgramShape program_shape(const recipe::Recipe& recipe, int64_t devices_per_nod
   shape.gathers_twice = recipe.wrapping.reshard_after_forward != 0;
   shape.async_exchanges = p.async_tp;
   shape.gradient_bytes = recipe.precision.reduce == recipe::Precision::fp32 ? 4 : 2;
+  shape.optimizer_bytes = holdings::optimizer_bytes_a_number(recipe);
   shape.recompute = recipe.recompute.mode;
   return shape;
 }

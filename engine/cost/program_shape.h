@@ -28,7 +28,8 @@ struct ProgramShape {
   Placement tensors, copied, sharded;  // the groups of tp, of `copies` and of `shards`
   bool gathers_twice = true;           // parameters are given up after forward
   bool async_exchanges = false;
-  double gradient_bytes = 4;  // that one is reduced in
+  double gradient_bytes = 4;   // that one is reduced in
+  double optimizer_bytes = 0;  // that the optimizer keeps for a parameter, its master not counted
   recipe::RecomputeMode recompute = recipe::RecomputeMode::none;
 
   /// Parameters of a pipeline rank, on a tensor-parallel rank.

@@ -1,32 +1,25 @@
 // A parameter of the model and everything that follows for it from the recipe and its layout: one
-// row of the table `parameters_of`.
+// row of the table that `parameters_of` makes.
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "engine/recipe/layout.h"
+#include "engine/holdings/update_rules.h"
 #include "engine/recipe/mesh.h"
-#include "engine/recipe/update_rules.h"
+#include "engine/recipe/modules.h"
 
 namespace heddle::holdings {
 
-/// Elements of a tensor of these sizes.
-inline int64_t elements_of(const std::vector<int64_t>& sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
-}
+/// The model's part: module, shape, cut and name.
+struct Parameter : recipe::Parameter {
+  Parameter() = default;
+  explicit Parameter(recipe::Parameter of_model) : recipe::Parameter(std::move(of_model)) {}
 
-struct Parameter {
-  std::string module;  // "layers.3.attention.wq"
-  bool is_bias = false;
-  std::vector<int64_t> shape;  // of the whole: [out, in], [dim] of a norm, [out] of a bias
-
-  /// How tensor parallelism cuts it, the sizes of a tensor-parallel rank's part, and the sizes of
-  /// the shard of that part that a rank stores, the zeros at its end included.
-  recipe::Cut cut = recipe::Cut::none;
+  /// Sizes of a tensor-parallel rank's part, and of the shard of that part that a rank stores, the
+  /// zeros at its end included.
   std::vector<int64_t> local;
   std::vector<int64_t> shard;
 
@@ -36,17 +29,26 @@ struct Parameter {
   std::vector<std::string> summed_over;
 
   int64_t stage = 0;  // the pipeline stage that reads it
-  /// Tied embeddings are at both ends of a pipeline: the last stage holds a copy, called "output",
-  /// which checkpoints and the norm of the gradient leave out. Else empty.
+  /// The output of tied embeddings: the embedding's name. At the other end of a pipeline it is a
+  /// copy, which the norm of the gradient leaves out and no rank writes to checkpoints. Else empty.
   std::string copy_of;
 
   bool eight_bits = false;  // gathered in 8 bits
-  recipe::UpdateRule rule;
+  UpdateRule rule;
   std::string hugging_face_name;  // "model.layers.3.self_attn.q_proj.weight"
+  int64_t head_dim = 0;           // the rows that RoPE turns together, per head; else 0
 
-  /// "layers.3.attention.wq.weight"
-  std::string name() const { return module + (is_bias ? ".bias" : ".weight"); }
   bool is_cut() const { return cut != recipe::Cut::none; }
+  int64_t rows() const { return shape[0]; }
+  int64_t columns() const { return shape.size() > 1 ? shape[1] : 1; }
+
+  /// Heddle's row r is Hugging Face's row `hugging_face_row(r)`: the pair (2i, 2i + 1) of a head,
+  /// which RoPE rotates, is half a head apart there.
+  int64_t hugging_face_row(int64_t row) const {
+    if (head_dim == 0) return row;
+    const int64_t in_head = row % head_dim;
+    return row - in_head + in_head % 2 * (head_dim / 2) + in_head / 2;
+  }
 };
 
 }  // namespace heddle::holdings

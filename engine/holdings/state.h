@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/holdings/box.h"
 #include "engine/holdings/parameter.h"
 #include "engine/optim/state.h"
 
@@ -18,14 +21,10 @@ enum class Role : uint8_t { parameter, optimizer, gradient_sum, scale, table };
 using optim::Element;
 using optim::Place;
 
-/// A rank's part of a tensor of a checkpoint.
-struct Part {
-  std::string name;            // in the checkpoint
-  std::vector<int64_t> shape;  // of the whole tensor
-  recipe::Box box;             // this rank's rows and columns; may be empty
-
-  int64_t numbers() const { return box.rows() * box.columns(); }
-};
+/// Elements of a tensor of these sizes.
+inline int64_t elements_of(const std::vector<int64_t>& sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
+}
 
 struct Stored {
   Part part;
@@ -35,11 +34,11 @@ struct Stored {
 struct State {
   std::string name;  // "layers.3.attention.wq.weight.exp_avg"
   Role role = Role::parameter;
-  std::string of;              // the parameter's name; empty: of the whole step
-  std::vector<int64_t> shape;  // on this rank, zeros at its end included
+  std::string of = {};              // the parameter's name; empty: of the whole step
+  std::vector<int64_t> shape = {};  // on this rank, zeros at its end included
   Element element = Element::fp32;
   Place place = Place::device;
-  std::optional<Stored> stored;  // none: checkpoints leave it out
+  std::optional<Stored> stored = {};  // none: checkpoints leave it out
 
   int64_t elements() const { return elements_of(shape); }
   int64_t bytes() const { return (elements() * optim::bits_of(element) + 7) / 8; }

@@ -8,7 +8,7 @@
 #include "base/number_text.h"
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/data/text_loader.h"
-#include "engine/recipe/needs.h"
+#include "engine/holdings/needs.h"
 
 namespace heddle::launch {
 namespace {
@@ -136,11 +136,11 @@ Check shared_memory(const Demand& demand, const probe::Report& host) {
 }  // namespace
 
 Demand demand_of(const recipe::Recipe& recipe, int64_t local_ranks) {
-  const recipe::Needs needs = recipe::needs_of(recipe);
+  const holdings::Needs needs = holdings::needs_of(recipe);
   Demand demand;
   demand.ranks = local_ranks;
   demand.on_gpus = recipe.hardware.device == "cuda";
-  demand.shared_bytes = recipe::kSharedBytes;
+  demand.shared_bytes = holdings::kSharedBytes;
   if (demand.on_gpus) {
     demand.shares_gpus = recipe.transport.gpus == "host";
     demand.gpu_bytes = needs.on_device();
@@ -148,7 +148,7 @@ Demand demand_of(const recipe::Recipe& recipe, int64_t local_ranks) {
     if (local_ranks > 1 && !demand.shares_gpus)
       demand.shared_memory_bytes = local_ranks * kNcclBytes;
   } else {
-    demand.rank_bytes = recipe::kOwnBytes + needs.on_device() + needs.staging;
+    demand.rank_bytes = holdings::kOwnBytes + needs.on_device() + needs.staging;
   }
   // Replicas write nothing.
   demand.checkpoint_bytes = local_ranks * needs.staging / recipe.parallelism.dp_replicate;

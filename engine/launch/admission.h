@@ -12,7 +12,7 @@
 
 namespace heddle::launch {
 
-/// Needs of a host's share of a run; by formula (recipe/needs.h), within 20 %.
+/// Needs of a host's share of a run; by formula (holdings/needs.h), within 20 %.
 struct Demand {
   int64_t ranks = 1;
   bool on_gpus = false;             // a GPU each

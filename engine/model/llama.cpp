@@ -4,15 +4,16 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 
 #include "engine/graph/recorder.h"
+#include "engine/holdings/states.h"
 #include "engine/kernels/joined.h"
 #include "engine/kernels/operators.h"
 #include "engine/model/chunked_loss.h"
 #include "engine/model/joined_linear.h"
 #include "engine/model/linear.h"
 #include "engine/parallel/vocabulary.h"
-#include "engine/recipe/layout.h"
 #include "engine/recipe/modules.h"
 
 namespace heddle::model {
@@ -145,61 +146,49 @@ Tensor norm(const char* name, Parameter& weight, const Tensor& x, double eps) {
 }  // namespace
 
 Llama::Llama(const recipe::Model& shape, Parallelism parallelism, recipe::Float8Layers float8,
-             Tensor rope_table, const MakeShard& make_shard)
+             const std::vector<holdings::Parameter>& parameters, Tensor rope_table,
+             const MakeState& make_state)
     : shape_(shape),
       parallelism_(std::move(parallelism)),
       float8_(std::move(float8)),
       rope_table_(std::move(rope_table)) {
-  auto parameter = [&](const std::string& name, std::vector<int64_t> sizes) {
-    const recipe::Cut cut = recipe::cut_of(name);
-    sizes = recipe::local_shape(std::move(sizes), cut, parallelism_.tensor.group.ranks);
-    std::vector<int64_t> shard_sizes = sizes;
-    shard_sizes[0] = parallelism_.sharding.shard_rows(sizes[0]);
-    Tensor shard = make_shard(name, shard_sizes);
-    const bool in_8_bits =
-        parallelism_.sharding.ranks > 1 && float8_.gathers(recipe::module_of(name), sizes.size());
+  std::map<std::string, const holdings::Parameter*> rows;
+  for (const holdings::Parameter& row : parameters) rows[row.name()] = &row;
+  const auto some = [&](const std::string& name) -> std::optional<Parameter> {
+    const auto found = rows.find(name);
+    if (found == rows.end()) return std::nullopt;
+    const holdings::Parameter& row = *found->second;
     return Parameter{.name = name,
-                     .shape = std::move(sizes),
-                     .is_cut = cut != recipe::Cut::none,
-                     .is_of_heads = recipe::is_of_heads(name),
-                     .shard = std::move(shard),
+                     .shape = row.local,
+                     .shard = make_state(holdings::shard_of(row)),
                      .sharding = parallelism_.sharding,
-                     .in_8_bits = in_8_bits,
+                     .in_8_bits = row.eight_bits,
                      .reads = {}};
   };
-  const auto weight = [&](const std::string& module, std::vector<int64_t> sizes) {
-    return parameter(module + ".weight", std::move(sizes));
-  };
-  const auto linear_layer = [&](const std::string& module, int64_t out, int64_t in, bool has_bias) {
-    LinearLayer layer{weight(module, {out, in}), {}};
-    if (has_bias) layer.bias = parameter(module + ".bias", {out});
+  const auto weight = [&](const std::string& module) { return *some(module + ".weight"); };
+  const auto linear_layer = [&](const std::string& module) {
+    LinearLayer layer{weight(module), {}};
+    layer.bias = some(module + ".bias");
     return layer;
   };
-  const auto head_norm = [&](const std::string& module) {
-    return shape.qk_norm ? std::optional(weight(module, {shape.head_size()})) : std::nullopt;
-  };
-  const int64_t dim = shape.dim, q_dim = shape.n_heads * shape.head_size(),
-                kv_dim = shape.n_kv_heads * shape.head_size();
-  tok_embeddings_ = weight("tok_embeddings", {shape.vocab_size, dim});
+  tok_embeddings_ = weight("tok_embeddings");
   for (int64_t i = 0; i < shape.n_layers; ++i) {
-    const std::string layer = fmt::format("layers.{}.", i);
-    const std::string attention = layer + "attention.", ffn = layer + "feed_forward.";
-    const bool biased = shape.biases_qkv();
-    layers_.push_back(Layer{
-        .attention_norm = weight(layer + "attention_norm", {dim}),
-        .attention = {.wq = linear_layer(attention + "wq", q_dim, dim, biased),
-                      .wk = linear_layer(attention + "wk", kv_dim, dim, biased),
-                      .wv = linear_layer(attention + "wv", kv_dim, dim, biased),
-                      .q_norm = head_norm(attention + "q_norm"),
-                      .k_norm = head_norm(attention + "k_norm"),
-                      .wo = linear_layer(attention + "wo", dim, q_dim, shape.attention_bias)},
-        .ffn_norm = weight(layer + "ffn_norm", {dim}),
-        .feed_forward = {.w1 = linear_layer(ffn + "w1", shape.ffn_dim, dim, shape.mlp_bias),
-                         .w3 = linear_layer(ffn + "w3", shape.ffn_dim, dim, shape.mlp_bias),
-                         .w2 = linear_layer(ffn + "w2", dim, shape.ffn_dim, shape.mlp_bias)}});
+    const std::string layer = recipe::layer_name(i);
+    const std::string attention = layer + ".attention.", ffn = layer + ".feed_forward.";
+    layers_.push_back(Layer{.attention_norm = weight(layer + ".attention_norm"),
+                            .attention = {.wq = linear_layer(attention + "wq"),
+                                          .wk = linear_layer(attention + "wk"),
+                                          .wv = linear_layer(attention + "wv"),
+                                          .q_norm = some(attention + "q_norm.weight"),
+                                          .k_norm = some(attention + "k_norm.weight"),
+                                          .wo = linear_layer(attention + "wo")},
+                            .ffn_norm = weight(layer + ".ffn_norm"),
+                            .feed_forward = {.w1 = linear_layer(ffn + "w1"),
+                                             .w3 = linear_layer(ffn + "w3"),
+                                             .w2 = linear_layer(ffn + "w2")}});
   }
-  norm_ = weight("norm", {dim});
-  if (has_output()) output_ = weight("output", {shape.vocab_size, dim});
+  norm_ = weight("norm");
+  output_ = some("output.weight");
 }
 
 std::vector<Parameter*> Llama::parameters() {
@@ -225,7 +214,7 @@ std::vector<Parameter*> Llama::parameters() {
     for (LinearLayer* each : {&f.w1, &f.w3, &f.w2}) add_layer(*each);
   }
   add(norm_);
-  if (has_output()) add(output_);
+  add_some(output_);
   return all;
 }
 
@@ -280,7 +269,7 @@ Llama::Hidden Llama::forward(const Batch& batch) {
   }
   x = norm("norm", norm_, x, shape_.norm_eps);
   const ModuleScope scope("output");
-  return {parallelism_.tensor.enter(x), (has_output() ? output_ : tok_embeddings_).read_weight()};
+  return {parallelism_.tensor.enter(x), (output_ ? *output_ : tok_embeddings_).read_weight()};
 }
 
 Tensor Llama::logits(Hidden hidden) const {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/holdings/state.h"
 #include "engine/model/parameter.h"
 #include "engine/parallel/context_parallel.h"
 #include "engine/parallel/tensor_parallel.h"
@@ -40,18 +41,14 @@ struct Layer {
   FeedForward feed_forward;
 };
 
-/// Gives the shard of a parameter: its name and the shard's sizes → a tensor on any device.
-using MakeShard =
-    std::function<at::Tensor(const std::string& name, const std::vector<int64_t>& sizes)>;
+/// Makes the tensor of a state: zeros, on any device.
+using MakeState = std::function<at::Tensor(const holdings::State& state)>;
 
 /// How a model is spread over ranks.
 struct Parallelism {
   Sharding sharding;
   parallel::TensorParallel tensor;
   parallel::ContextParallel context;
-  /// Tied embeddings at both ends of a pipeline: each end has its copy, and their gradients are
-  /// added.
-  bool ends_apart = false;
 };
 
 /// A micro-batch's inputs of a rank.
@@ -63,9 +60,11 @@ struct Batch {
 
 class Llama {
  public:
-  /// `rope_table` as `make_rope_table` gives it, on the device of the shards.
+  /// `parameters`: the table. `rope_table` as `make_rope_table` gives it, on the device of the
+  /// shards, which `make_state` makes.
   Llama(const recipe::Model& shape, Parallelism parallelism, recipe::Float8Layers float8,
-        at::Tensor rope_table, const MakeShard& make_shard);
+        const std::vector<holdings::Parameter>& parameters, at::Tensor rope_table,
+        const MakeState& make_state);
 
   /// The output projection's input, [T, dim], and the weight that it multiplies with.
   struct Hidden {
@@ -96,8 +95,6 @@ class Llama {
   at::Tensor attend(Attention& attention, const at::Tensor& x, const Batch& batch);
   at::Tensor feed_forward(FeedForward& ffn, const at::Tensor& x);
 
-  bool has_output() const { return !shape_.tied_embeddings || parallelism_.ends_apart; }
-
   recipe::Model shape_;
   Parallelism parallelism_;
   recipe::Float8Layers float8_;
@@ -105,7 +102,7 @@ class Llama {
   Parameter tok_embeddings_;
   std::vector<Layer> layers_;
   Parameter norm_;
-  Parameter output_;  // unused where embeddings are tied, but for a pipeline's end
+  std::optional<Parameter> output_;  // none: the embedding is read again
   int64_t forward_calls_ = 0;
 };
 

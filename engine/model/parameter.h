@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/holdings/box.h"
 #include "engine/kernels/operators.h"
-#include "engine/recipe/layout.h"
 
 namespace heddle::model {
 
@@ -20,7 +20,7 @@ struct Sharding {
   std::string group;                      // process group of those ranks
   c10::ScalarType compute = c10::kFloat;  // what is gathered and computed in
 
-  int64_t shard_rows(int64_t rows) const { return recipe::shard_rows(rows, ranks); }
+  int64_t shard_rows(int64_t rows) const { return holdings::shard_rows(rows, ranks); }
 };
 
 /// A linear layer's weight as products take it.
@@ -43,8 +43,6 @@ struct Largest {
 struct Parameter {
   std::string name;            // "layers.3.attention.wq.weight"
   std::vector<int64_t> shape;  // of the whole parameter, or of this tensor-parallel rank's part
-  bool is_cut = false;         // whether tensor parallelism cuts it
-  bool is_of_heads = false;    // see recipe::is_of_heads
   at::Tensor shard;            // [shard_rows(shape[0]), …], fp32
   Sharding sharding;
   bool in_8_bits = false;  // gathered as e4m3 with a scale of all of it: see find_largest

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string_view>
 
 #include "engine/cost/choose_plan.h"
 #include "engine/graph/error_text.h"
+#include "engine/holdings/states.h"
 #include "engine/inputs/held_out.h"
 #include "engine/passes/budget.h"
 #include "engine/recipe/buckets.h"
@@ -15,7 +18,6 @@
 #include "engine/recipe/modules.h"
 #include "engine/recipe/units.h"
 #include "engine/step/graph_file.h"
-#include "engine/step/staging.h"
 
 namespace heddle::predict {
 namespace {
@@ -167,14 +169,14 @@ int64_t checkpoint_bytes(const recipe::Recipe& recipe, const recipe::Layout& lay
                          const graph::Graph& captured) {
   // On a GPU's host it takes nothing of the GPU.
   if (!recipe.checkpoint.enabled || recipe.hardware.device == "cuda") return 0;
-  runtime::NamedTensors states;
-  for (const graph::Binding& state : captured.states) {
-    const std::string_view module = recipe::module_of(state.name);
-    if (recipe.parallelism.pp == 1 ||
-        layout.stage_of(module) % recipe.parallelism.pp == layout.mesh().index(rank, recipe::kPp))
-      states.emplace(state.name, at::Tensor());
-  }
-  return staging_bytes(recipe, layout.mesh().group(rank, recipe::kStage).front(), states);
+  std::set<std::string_view> names;
+  for (const graph::Binding& state : captured.states) names.insert(state.name);
+  int64_t bytes = 0;
+  for (const holdings::State& state :
+       holdings::states_of(recipe, layout, layout.mesh().group(rank, recipe::kStage).front()))
+    if (state.stored && state.stored->writes && names.contains(state.name))
+      bytes += state.stored->part.bytes();
+  return bytes;
 }
 
 Result<PlannedStep> capture_and_plan(const recipe::Recipe& recipe, int64_t rank,

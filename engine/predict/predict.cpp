@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "engine/cost/checks.h"
 #include "engine/cost/executor.h"
+#include "engine/holdings/states.h"
 #include "engine/predict/machine.h"
 #include "engine/predict/plan_hash.h"
 #include "engine/predict/planner.h"
@@ -39,7 +40,8 @@ Result<std::vector<RankOutcome>> whole_steps(const recipe::Recipe& recipe, const
                            beyond_arena(planned->plan.memory, validation_bytes) +
                            checkpoint_bytes(recipe, layout, rank, planned->plan.graph);
     ranks.push_back({rank, stage, std::move(planned->plan), {}, {}});
-    ranks.back().memory = cost::memory_use(ranks.back().plan, beyond);
+    ranks.back().memory =
+        cost::memory_use(ranks.back().plan, holdings::states_of(recipe, layout, rank), beyond);
     programs.push_back(cost::program_of(ranks.back().plan.graph, model));
   }
   std::vector<cost::Simulated> simulated = cost::simulate(programs);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "engine/recipe/needs.h"
+#include "engine/holdings/needs.h"
 
 namespace heddle::predict {
 namespace {
@@ -51,7 +51,7 @@ class Finder {
 
  private:
   static double formula(const recipe::Recipe& recipe) {
-    return static_cast<double>(std::max<int64_t>(recipe::needs_of(recipe).on_device(), 1));
+    return static_cast<double>(std::max<int64_t>(holdings::needs_of(recipe).on_device(), 1));
   }
 
   /// For another layout: the written number of shards no longer holds.

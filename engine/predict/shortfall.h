@@ -16,7 +16,7 @@ struct Variants {
 
 /// For a plan that does not fit: tries recomputation, smaller batches, other layouts of the same
 /// ranks, and more ranks where the hardware is a cluster's; which of many are worth planning is
-/// judged by formula (recipe/needs.h), and a few are planned. `parsed`: what `question` asks for,
+/// judged by formula (holdings/needs.h), and a few are planned. `parsed`: what `question` asks for,
 /// with its vocabulary; `node_devices`: of a cluster, else 0.
 plan::Shortfall shortfall_of(const plan::Document& plan, const plan::PlanQuestion& question,
                              const recipe::Parsed& parsed, int64_t node_devices,

@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 
+#include "engine/holdings/states.h"
 #include "engine/passes/bucket_plan.h"
 #include "engine/passes/schedule.h"
 #include "engine/predict/like_layers.h"
@@ -84,7 +85,8 @@ class KindMaker {
                            beyond_arena(planned->plan.memory, validation_bytes_) +
                            checkpoint_bytes(few, layout_, rank, planned->plan.graph);
     kind.rank = {rank, pipeline_rank, std::move(planned->plan), {}, {}};
-    kind.rank.memory = cost::memory_use(kind.rank.plan, beyond);
+    kind.rank.memory =
+        cost::memory_use(kind.rank.plan, holdings::states_of(few, layout_, rank), beyond);
     kind.rank.simulated = cost::simulate(program(kind.rank.plan.graph));
     kind.outcome = outcome_of(kind.rank, model_, false,
                               [&](const graph::Node& node) { return times(kind, node); });

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/recipe/float8.h"
-#include "engine/recipe/rank_share.h"
+#include "engine/recipe/precision.h"
 
 namespace heddle::recipe {
 namespace {

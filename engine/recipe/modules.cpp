@@ -18,24 +18,36 @@ constexpr int64_t kLongestRange = 100'000;
 std::vector<Parameter> layer_parameters(const Model& m, const std::string& layer) {
   const int64_t head = m.head_size(), q_dim = m.n_heads * head, kv_dim = m.n_kv_heads * head;
   std::vector<Parameter> all;
-  const auto norm = [&](const char* name, int64_t size) { all.push_back({layer + name, {size}}); };
-  const auto linear = [&](const char* name, int64_t out, int64_t in, bool has_bias) {
-    all.push_back({layer + name, {out, in}});
-    if (has_bias) all.push_back({layer + name, {out}, true});
+  const auto norm = [&](const char* name) { all.push_back({layer + name, {m.dim}}); };
+  const auto head_norm = [&](const char* name) {
+    all.push_back(
+        {.module = layer + name, .shape = {head}, .is_rotated = true, .is_of_heads = true});
   };
-  norm(".attention_norm", m.dim);
-  linear(".attention.wq", q_dim, m.dim, m.biases_qkv());
-  linear(".attention.wk", kv_dim, m.dim, m.biases_qkv());
-  linear(".attention.wv", kv_dim, m.dim, m.biases_qkv());
+  const auto linear = [&](const char* name, int64_t out, int64_t in, Cut cut, bool has_bias,
+                          bool rotates = false) {
+    all.push_back({.module = layer + name, .shape = {out, in}, .cut = cut, .is_rotated = rotates});
+    // The bias after a layer whose inputs are cut is added to the sum, which all ranks have.
+    const Cut of_bias = cut == Cut::rows ? Cut::rows : Cut::none;
+    if (has_bias)
+      all.push_back({.module = layer + name,
+                     .shape = {out},
+                     .is_bias = true,
+                     .cut = of_bias,
+                     .is_rotated = rotates});
+  };
+  norm(".attention_norm");
+  linear(".attention.wq", q_dim, m.dim, Cut::rows, m.biases_qkv(), true);
+  linear(".attention.wk", kv_dim, m.dim, Cut::rows, m.biases_qkv(), true);
+  linear(".attention.wv", kv_dim, m.dim, Cut::rows, m.biases_qkv());
   if (m.qk_norm) {
-    norm(".attention.q_norm", head);
-    norm(".attention.k_norm", head);
+    head_norm(".attention.q_norm");
+    head_norm(".attention.k_norm");
   }
-  linear(".attention.wo", m.dim, q_dim, m.attention_bias);
-  norm(".ffn_norm", m.dim);
-  linear(".feed_forward.w1", m.ffn_dim, m.dim, m.mlp_bias);
-  linear(".feed_forward.w3", m.ffn_dim, m.dim, m.mlp_bias);
-  linear(".feed_forward.w2", m.dim, m.ffn_dim, m.mlp_bias);
+  linear(".attention.wo", m.dim, q_dim, Cut::columns, m.attention_bias);
+  norm(".ffn_norm");
+  linear(".feed_forward.w1", m.ffn_dim, m.dim, Cut::rows, m.mlp_bias);
+  linear(".feed_forward.w3", m.ffn_dim, m.dim, Cut::rows, m.mlp_bias);
+  linear(".feed_forward.w2", m.dim, m.ffn_dim, Cut::columns, m.mlp_bias);
   return all;
 }
 
@@ -69,14 +81,17 @@ bool is_parameter(std::string_view state) {
 }
 
 std::vector<Parameter> parameters(const Model& model) {
-  std::vector<Parameter> all = {{"tok_embeddings", {model.vocab_size, model.dim}}};
+  const auto over_words = [&](const char* module) {
+    return Parameter{.module = module, .shape = {model.vocab_size, model.dim}, .cut = Cut::rows};
+  };
+  std::vector<Parameter> all = {over_words("tok_embeddings")};
   for (int64_t layer = 0; layer < model.n_layers; ++layer) {
     for (Parameter& parameter : layer_parameters(model, layer_name(layer))) {
       all.push_back(std::move(parameter));
     }
   }
   all.push_back({"norm", {model.dim}});
-  if (!model.tied_embeddings) all.push_back({"output", {model.vocab_size, model.dim}});
+  if (!model.tied_embeddings) all.push_back(over_words("output"));
   return all;
 }
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/recipe/cut.h"
 #include "engine/recipe/recipe.h"
 
 namespace heddle::recipe {
@@ -17,6 +18,13 @@ struct Parameter {
   std::string module;          // "layers.3.attention.wq"
   std::vector<int64_t> shape;  // [out, in], [dim] for a norm, [out] for a bias
   bool is_bias = false;
+  Cut cut = Cut::none;
+  /// RoPE turns its rows, the two of a pair together.
+  bool is_rotated = false;
+  /// A norm of each head's queries or keys: tensor-parallel ranks have it whole, and each uses it
+  /// on its own heads.
+  bool is_of_heads = false;
+
   std::string name() const { return module + (is_bias ? ".bias" : ".weight"); }
   int64_t elements() const;
 };

@@ -185,7 +185,7 @@ struct Precisions {
 
 /// [[override]]: exceptions by module. Of several that name one the first counts.
 struct Override {
-  std::vector<std::string> modules;        // or parameters: see update_rules.h
+  std::vector<std::string> modules;        // or parameters: see parameter_kinds.h
   std::optional<RecomputeMode> recompute;  // of modules alone
   std::optional<double> lr;                // in place of optimizer.lr: the highest of the schedule
   std::optional<double> weight_decay;

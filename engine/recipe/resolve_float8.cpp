@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "engine/recipe/float8.h"
-#include "engine/recipe/layout.h"
 #include "engine/recipe/modules.h"
 #include "engine/recipe/resolve.h"
 
@@ -19,8 +18,7 @@ void check_matrices(const Recipe& recipe, Checks& checks) {
     if (parameter.shape.size() != 2 || parameter.module == "tok_embeddings" ||
         layers.of(parameter.module) == Float8::none)
       continue;
-    const auto local =
-        local_shape(parameter.shape, cut_of(parameter.module), recipe.parallelism.tp);
+    const auto local = local_shape(parameter.shape, parameter.cut, recipe.parallelism.tp);
     if (fits(local[0]) && fits(local[1])) continue;
     checks.fault({kKey},
                  fmt::format("{} is {} × {} on a rank, and products in 8 bits take multiples of {}",

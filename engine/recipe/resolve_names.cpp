@@ -5,8 +5,8 @@
 
 #include "engine/recipe/modules.h"
 #include "engine/recipe/nearest.h"
+#include "engine/recipe/parameter_kinds.h"
 #include "engine/recipe/resolve.h"
-#include "engine/recipe/update_rules.h"
 #include "engine/recipe/values.h"
 
 namespace heddle::recipe {

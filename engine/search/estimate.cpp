@@ -4,10 +4,11 @@
 #include <numeric>
 
 #include "engine/cost/collective_time.h"
-#include "engine/recipe/float8.h"
+#include "engine/holdings/parameters.h"
+#include "engine/holdings/states.h"
 #include "engine/recipe/layout.h"
 #include "engine/recipe/modules.h"
-#include "engine/recipe/rank_share.h"
+#include "engine/recipe/precision.h"
 #include "engine/recipe/stages.h"
 
 namespace heddle::search {
@@ -35,7 +36,11 @@ int64_t under_way(const Choice& choice, int64_t pipeline_rank) {
 }
 
 Estimator::Estimator(const Question& question, const hardware::Entry* entry, int64_t process_bytes)
-    : question_(question), entry_(entry), process_bytes_(process_bytes), profiles_(question) {}
+    : question_(question),
+      entry_(entry),
+      process_bytes_(process_bytes),
+      profiles_(question),
+      optimizer_bytes_(holdings::optimizer_bytes_a_number(question.recipe)) {}
 
 const std::vector<int64_t>& Estimator::layers(const Choice& choice) {
   const std::pair key{choice.pp, two_stages_a_rank(choice)};
@@ -47,26 +52,23 @@ const std::vector<int64_t>& Estimator::layers(const Choice& choice) {
   return layers_.emplace(key, std::move(layers)).first->second;
 }
 
-const Estimator::Elements& Estimator::elements(int64_t tp) {
-  const auto known = elements_.find(tp);
+const Estimator::Elements& Estimator::elements(const Choice& choice) {
+  const std::pair key{choice.tp, choice.dp_shard * choice.cp > 1};
+  const auto known = elements_.find(key);
   if (known != elements_.end()) return known->second;
   Elements elements;
-  const recipe::Float8Layers float8(question_.recipe.precision,
-                                    question_.recipe.model.tied_embeddings);
-  for (const recipe::Parameter& parameter : recipe::parameters(question_.recipe.model)) {
+  const recipe::Recipe recipe = with(question_.recipe, choice);
+  for (const holdings::Parameter& parameter :
+       holdings::parameters_of(recipe, recipe::Layout(recipe))) {
     const auto layer = recipe::layer_of(parameter.module);
-    if (layer && *layer > 0) continue;
-    int64_t count = 1;
-    for (const int64_t size :
-         recipe::local_shape(parameter.shape, recipe::cut_of(parameter.name()), tp))
-      count *= size;
+    if ((layer && *layer > 0) || !parameter.copy_of.empty()) continue;
+    const int64_t count = holdings::elements_of(parameter.local);
     (layer                                  ? elements.layer
      : parameter.module == "tok_embeddings" ? elements.first
                                             : elements.last) += count;
-    if (float8.gathers(parameter.module, parameter.shape.size()))
-      (layer ? elements.layer_in_8_bits : elements.last_in_8_bits) += count;
+    if (parameter.eight_bits) (layer ? elements.layer_in_8_bits : elements.last_in_8_bits) += count;
   }
-  return elements_.emplace(tp, elements).first->second;
+  return elements_.emplace(key, elements).first->second;
 }
 
 /// A gather, or a scatter, of so many bytes over the ranks that share parameters.
@@ -83,7 +85,7 @@ Result<Estimate> Estimator::of(const Choice& choice) {
   if (!found) return fail(found);
   const Profile& profile = **found;
   const std::vector<int64_t>& layers = this->layers(choice);
-  const Elements& elements = this->elements(choice.tp);
+  const Elements& elements = this->elements(choice);
   const recipe::Recipe& recipe = question_.recipe;
   const int64_t element = recipe::bytes_of(recipe.precision.param);
   const int64_t reduced = recipe::bytes_of(recipe.precision.reduce);
@@ -92,7 +94,7 @@ Result<Estimate> Estimator::of(const Choice& choice) {
   const bool several = choice.micro_batches > 1;
 
   const auto gathered = [&](int64_t count, int64_t in_8_bits) {
-    return element * count - (shards > 1 ? (element - 1) * in_8_bits : 0);
+    return element * count - (element - 1) * in_8_bits;
   };
   const int64_t of_layer = gathered(elements.layer, elements.layer_in_8_bits);
   const double gather = transfer_seconds(choice, static_cast<double>(of_layer));
@@ -128,7 +130,8 @@ Result<Estimate> Estimator::of(const Choice& choice) {
                  computes + of_layers * (waits_forward + waits_backward) + gather + scatter);
     before += work;
 
-    int64_t bytes = process_bytes_ + 3 * kFloat * shard;
+    int64_t bytes = process_bytes_ + kFloat * shard +
+                    static_cast<int64_t>(optimizer_bytes_ * static_cast<double>(shard));
     bytes += kFloat * (several ? whole : shard);
     const int64_t all =
         gathered(whole, count * elements.layer_in_8_bits + (last ? elements.last_in_8_bits : 0));

@@ -31,20 +31,20 @@ class Estimator {
   const std::vector<int64_t>& layers(const Choice& choice);
 
  private:
-  /// Elements of a tensor-parallel rank; of these, those that are gathered in 8 bits where ranks
-  /// share them.
+  /// Elements of a tensor-parallel rank, and how many of them are gathered in 8 bits.
   struct Elements {
     int64_t layer = 0, first = 0, last = 0;
     int64_t layer_in_8_bits = 0, last_in_8_bits = 0;
   };
-  const Elements& elements(int64_t tp);
+  const Elements& elements(const Choice& choice);
   double transfer_seconds(const Choice& choice, double bytes) const;
 
   const Question& question_;
   const hardware::Entry* entry_;
   int64_t process_bytes_;
   Profiles profiles_;
-  std::map<int64_t, Elements> elements_;
+  double optimizer_bytes_;                                 // for each number of the parameters
+  std::map<std::pair<int64_t, bool>, Elements> elements_;  // by tp, and whether ranks share them
   std::map<std::pair<int64_t, bool>, std::vector<int64_t>> layers_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "engine/cost/memory_use.h"
 #include "engine/cost/simulate.h"
+#include "engine/holdings/states.h"
 #include "engine/predict/planner.h"
 #include "engine/recipe/mesh.h"
 #include "engine/recipe/modules.h"
@@ -41,12 +42,13 @@ cost::RankProgram program_in_place(const graph::Graph& planned, const cost::Cost
 
 class Reader {
  public:
-  Reader(const passes::Plan& plan, const cost::CostModel& cost, int64_t layers)
+  Reader(const recipe::Recipe& recipe, const passes::Plan& plan, const cost::CostModel& cost)
       : graph_(plan.graph),
         step_(cost::simulate(program_in_place(plan.graph, cost))),
-        memory_(cost::memory_use(plan, 0)),
-        layers_(layers),
-        middle_(layers / 2) {}
+        states_(holdings::states_of(recipe, recipe::Layout(recipe), 0)),
+        memory_(cost::memory_use(plan, states_, 0)),
+        layers_(recipe.model.n_layers),
+        middle_(layers_ / 2) {}
 
   Profile read() {
     times();
@@ -72,8 +74,8 @@ class Reader {
       (node.phase == graph::Phase::forward ? passes.forward : passes.backward) += seconds;
     }
     int64_t elements = 0;
-    for (const graph::Binding& state : graph_.states)
-      if (state.name.ends_with(".exp_avg")) elements += graph_.values[state.value].bytes() / 4;
+    for (const holdings::State& state : states_)
+      if (state.role == holdings::Role::parameter) elements += state.elements();
     if (elements > 0) profile_.update_seconds = update / static_cast<double>(elements);
   }
 
@@ -105,6 +107,7 @@ class Reader {
 
   const graph::Graph& graph_;
   const cost::Simulated step_;
+  const std::vector<holdings::State> states_;
   const cost::MemoryUse memory_;
   const int64_t layers_, middle_;
   Profile profile_;
@@ -152,7 +155,7 @@ Result<Profile> Profiles::measure(const Small& small, recipe::RecomputeMode mode
   const auto plan = predict::plan_step(recipe, 0, small.captured.graph, small.machine.rates);
   if (!plan) return fail(plan);
   const cost::CostModel cost(small.machine.rates);
-  return Reader(*plan, cost, recipe.model.n_layers).read();
+  return Reader(recipe, *plan, cost).read();
 }
 
 }  // namespace heddle::search

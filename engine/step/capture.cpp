@@ -4,10 +4,12 @@
 #include "engine/graph/error_text.h"
 #include "engine/graph/recorder.h"
 #include "engine/graph/trace_kernels.h"
+#include "engine/holdings/states.h"
 #include "engine/model/llama.h"
 #include "engine/runtime/agreement.h"
 #include "engine/step/feed.h"
 #include "engine/step/graph_file.h"
+#include "engine/step/states.h"
 #include "engine/step/step.h"
 
 namespace heddle::step {
@@ -16,8 +18,8 @@ Result<Captured> capture_step(const recipe::Recipe& recipe, Work work) try {
   const auto begin = Clock::now();
   graph::register_trace_kernels();
   graph::Recorder recorder;
-  auto state = [&](const std::string& name, const std::vector<int64_t>& sizes) {
-    return recorder.state(name, sizes, at::kFloat);
+  const auto state = [&](const holdings::State& kept) {
+    return recorder.state(kept.name, kept.shape, dtype_of(kept.element));
   };
 
   StepSettings settings = settings_of(recipe);
@@ -27,9 +29,8 @@ Result<Captured> capture_step(const recipe::Recipe& recipe, Work work) try {
     batch[name] = recorder.input(name, sizes, at::kLong);
   const at::Tensor token_count = recorder.input("token_count", {}, at::kFloat);
 
-  model::Llama model(recipe.model, settings.parallelism, settings.float8,
-                     state("rope_table", {recipe.data.seq_len, recipe.model.head_size() / 2, 2}),
-                     state);
+  model::Llama model(recipe.model, settings.parallelism, settings.float8, settings.parameters,
+                     state(holdings::rope_table(recipe)), state);
   Step step(model, settings, state);
   const auto put_out = [&](const runtime::NamedTensors& outputs) {
     for (const auto& [name, tensor] : outputs) recorder.output(name, tensor);
@@ -47,7 +48,7 @@ Result<Captured> capture_step(const recipe::Recipe& recipe, Work work) try {
   Captured captured;
   captured.graph = recorder.finish();
   captured.nodes = static_cast<int64_t>(captured.graph.nodes.size());
-  captured.graph.micro_batches = settings.micro_batches;
+  captured.graph.micro_batches = recipe.micro_batches();
   for (const recipe::Group& group : settings.layout.groups())
     if (!group.is_pair() || (group.name == recipe::kEndsGroup && settings.layout.ends_apart()))
       captured.graph.groups[group.name] = group.ranks;

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "engine/checkpoint/rank_file.h"
 #include "engine/runtime/device.h"
 
 namespace heddle::step {
@@ -12,27 +13,17 @@ namespace {
 std::vector<StoredState> written_states(const recipe::Recipe& recipe, int64_t rank,
                                         const runtime::NamedTensors& states) {
   std::vector<StoredState> stored = stored_states(recipe, rank, states);
-  std::erase_if(stored, [](const StoredState& each) { return !each.writes; });
+  std::erase_if(stored, [](const StoredState& each) { return !each.row.stored->writes; });
   return stored;
-}
-
-int64_t numbers_of(const std::vector<StoredState>& stored) {
-  int64_t numbers = 0;
-  for (const StoredState& each : stored) numbers += each.part.numbers();
-  return numbers;
 }
 
 }  // namespace
 
-int64_t staging_bytes(const recipe::Recipe& recipe, int64_t rank,
-                      const runtime::NamedTensors& states) {
-  return numbers_of(written_states(recipe, rank, states)) * static_cast<int64_t>(sizeof(float));
-}
-
 Staging::Staging(const recipe::Recipe& recipe, int64_t rank, const runtime::NamedTensors& states,
                  c10::Device device)
     : rank_(rank), stored_(written_states(recipe, rank, states)) {
-  const int64_t bytes = numbers_of(stored_) * static_cast<int64_t>(sizeof(float));
+  int64_t bytes = 0;
+  for (const StoredState& each : stored_) bytes += each.part().bytes();
   copy_ = runtime::allocate_beside(device, bytes).view(at::kFloat);
 }
 
@@ -40,10 +31,10 @@ void Staging::take() {
   at::NoGradGuard no_grad;
   int64_t offset = 0;
   for (const StoredState& stored : stored_) {
-    const int64_t numbers = stored.part.numbers();
-    const at::Tensor rows = stored.state.narrow(0, 0, stored.part.box.rows());
+    const int64_t numbers = stored.part().numbers();
+    const at::Tensor rows = stored.tensor.narrow(0, 0, stored.part().box.rows());
     // On the CPU by one core: the others compute.
-    if (rows.is_cpu())
+    if (rows.is_cpu() && rows.scalar_type() == at::kFloat)
       std::memcpy(copy_.mutable_data_ptr<float>() + offset, rows.const_data_ptr<float>(),
                   static_cast<size_t>(numbers) * sizeof(float));
     else
@@ -54,12 +45,12 @@ void Staging::take() {
 
 Result<checkpoint::Contents> Staging::write(const std::string& folder) const {
   if (stored_.empty()) return checkpoint::Contents{};
-  std::vector<checkpoint::Part> parts;
-  for (const StoredState& stored : stored_) parts.push_back(stored.part);
+  std::vector<holdings::Part> parts;
+  for (const StoredState& stored : stored_) parts.push_back(stored.part());
   const float* at = copy_.const_data_ptr<float>();
   return checkpoint::write_rank_file(
       folder, fmt::format("rank-{}.safetensors", rank_), parts,
-      [&](const checkpoint::Part&, int64_t begin, int64_t end) -> Result<std::span<const float>> {
+      [&](const holdings::Part&, int64_t begin, int64_t end) -> Result<std::span<const float>> {
         const std::span<const float> piece(at, static_cast<size_t>(end - begin));
         at += end - begin;
         return piece;

@@ -12,10 +12,6 @@
 
 namespace heddle::step {
 
-/// Bytes of the copy of a rank with states of these names; the tensors may be undefined.
-int64_t staging_bytes(const recipe::Recipe& recipe, int64_t rank,
-                      const runtime::NamedTensors& states);
-
 /// One thread copies or writes at a time.
 class Staging {
  public:

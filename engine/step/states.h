@@ -5,23 +5,27 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engine/checkpoint/hugging_face.h"
-#include "engine/checkpoint/rank_file.h"
 #include "engine/checkpoint/reader.h"
+#include "engine/holdings/parameter.h"
+#include "engine/holdings/state.h"
 #include "engine/recipe/recipe.h"
 #include "engine/runtime/executor.h"
 #include "engine/step/step.h"
 
 namespace heddle::step {
 
-/// A state that checkpoints hold: a parameter's shard or one of the moments.
+/// The type of a state's tensor; blocks are bytes.
+c10::ScalarType dtype_of(holdings::Element element);
+
+/// A state that checkpoints hold, with its tensor: [rows of its box and zeros after them, columns].
 struct StoredState {
-  checkpoint::Part part;  // its box may be empty
-  at::Tensor state;       // [rows of the box and zeros behind them, columns of the box]
-  bool writes = false;    // of the ranks that have the same box, one writes it
+  holdings::State row;  // in the table
+  at::Tensor tensor;
+
+  const holdings::Part& part() const { return row.stored->part; }
 };
 
-/// This rank's states, each parameter's by itself: it may have some parameters only.
+/// This rank's, as far as `states` has them: a step that only evaluates keeps no optimizer's.
 std::vector<StoredState> stored_states(const recipe::Recipe& recipe, int64_t rank,
                                        const runtime::NamedTensors& states);
 
@@ -42,7 +46,7 @@ at::Tensor gathered(const at::Tensor& mine, int64_t rows, const parallel::Group&
 
 /// The whole of a parameter, or of something of its shape, on every rank, from the shards called
 /// `name`; a rank of another pipeline stage has none.
-at::Tensor whole(const checkpoint::Parameter& parameter, const runtime::NamedTensors& shards,
+at::Tensor whole(const holdings::Parameter& parameter, const runtime::NamedTensors& shards,
                  const std::string& name, const StepSettings& settings);
 
 }  // namespace heddle::step

@@ -7,6 +7,8 @@
 #include <map>
 
 #include "engine/graph/recorder.h"
+#include "engine/holdings/parameters.h"
+#include "engine/holdings/states.h"
 #include "engine/kernels/operators.h"
 #include "engine/optim/optimizer.h"
 #include "engine/recipe/loss_chunks.h"
@@ -20,12 +22,6 @@ void begin_phase(graph::Phase phase) {
   if (graph::Recorder* recorder = graph::Recorder::current()) recorder->set_phase(phase);
 }
 
-constexpr const char* kOutput = "output.weight";
-
-bool is_end(const model::Parameter& parameter) {
-  return parameter.name == kOutput || parameter.name == "tok_embeddings.weight";
-}
-
 }  // namespace
 
 StepSettings settings_of(const recipe::Recipe& recipe) {
@@ -34,11 +30,9 @@ StepSettings settings_of(const recipe::Recipe& recipe) {
   };
   const recipe::Layout layout(recipe);
   const recipe::Mesh& mesh = layout.mesh();
-  return {.micro_batches = recipe.micro_batches(),
-          .max_norm = recipe.training.max_norm,
-          .optimizer = recipe.optimizer,
-          .rules = recipe::UpdateRules(recipe),
+  return {.recipe = recipe,
           .layout = layout,
+          .parameters = holdings::parameters_of(recipe, layout),
           .float8 = recipe::Float8Layers(recipe.precision, recipe.model.tied_embeddings),
           .parallelism = {.sharding = {mesh.size(recipe::kSharing), mesh.name(recipe::kSharing),
                                        dtype(recipe.precision.param)},
@@ -46,48 +40,47 @@ StepSettings settings_of(const recipe::Recipe& recipe) {
                                      recipe.parallelism.sequence_parallel,
                                      recipe.parallelism.tp_chunks},
                           .context = {{mesh.size(recipe::kCp), mesh.name(recipe::kCp)},
-                                      recipe.parallelism.cp_mode},
-                          .ends_apart = layout.ends_apart()},
+                                      recipe.parallelism.cp_mode}},
           .reduce = dtype(recipe.precision.reduce),
-          .reduce_each = recipe.wrapping.reduce_each == recipe::ReduceEach::micro_batch,
-          .loss_chunks = recipe::loss_chunks(recipe),
           .work = Work::train};
 }
 
-Step::Step(model::Llama& model, const StepSettings& settings, const MakeState& make_state)
-    : model_(model), settings_(settings) {
+Step::Step(model::Llama& model, const StepSettings& settings, const model::MakeState& make_state)
+    : model_(model),
+      settings_(settings),
+      sums_(settings.recipe.micro_batches() > 1),
+      sums_shards_(settings.recipe.wrapping.reduce_each == recipe::ReduceEach::micro_batch),
+      loss_chunks_(recipe::loss_chunks(settings.recipe)) {
+  const recipe::Recipe& recipe = settings_.recipe;
   if (settings.work == Work::validate) {
-    loss_sum_ = make_state("validation_loss_sum", {});
+    loss_sum_ = make_state(holdings::validation_loss_sum());
     return;
   }
-  const optim::Optimizer& optimizer = optim::optimizer_of(settings.optimizer.name);
+  auto row = settings_.parameters.begin();
   for (model::Parameter* parameter : model.parameters()) {
-    State state{parameter, {}, {}, {}};
-    const std::vector<int64_t> sizes = parameter->shard.sizes().vec();
-    if (settings.work == Work::train) {
-      for (const optim::State& each : optimizer.states(sizes, settings.optimizer.settings))
-        state.kept.push_back(make_state(parameter->name + "." + each.name, each.shape));
-    }
-    if (settings.micro_batches > 1)
-      state.sum =
-          make_state(parameter->name + ".grad", settings.reduce_each ? sizes : parameter->shape);
+    State state{parameter, &*row++, {}, {}, {}};
+    if (settings.work == Work::train)
+      for (const holdings::State& each : holdings::optimizer_states(recipe, *state.row))
+        state.kept.push_back(make_state(each));
+    if (sums_) state.sum = make_state(holdings::gradient_sum(recipe, *state.row));
     states_.push_back(std::move(state));
   }
-  loss_sum_ = make_state("loss_sum", {});
+  loss_sum_ = make_state(holdings::loss_sum());
 }
 
 at::Tensor Step::forward(const model::Batch& batch, const at::Tensor& token_count) {
   begin_phase(graph::Phase::forward);
   // Each pipeline stage has weights of its own.
   std::map<int64_t, std::vector<model::Parameter*>> stages;
+  auto row = settings_.parameters.begin();
   for (model::Parameter* parameter : model_.parameters())
-    stages[settings_.layout.stage_of(parameter->module())].push_back(parameter);
+    stages[(row++)->stage].push_back(parameter);
   for (const auto& [stage, parameters] : stages) model::find_largest(parameters);
   const model::Llama::Hidden hidden = model_.forward(batch);
-  if (settings_.work == Work::train && settings_.loss_chunks > 1) {
+  if (settings_.work == Work::train && loss_chunks_ > 1) {
     // Gradients are made with the loss, which nothing of forward reads: backward begins here.
     begin_phase(graph::Phase::backward);
-    return model_.loss_in_chunks(hidden, batch, token_count, settings_.loss_chunks);
+    return model_.loss_in_chunks(hidden, batch, token_count, loss_chunks_);
   }
   const at::Tensor logits = model_.logits(hidden);
   if (settings_.work != Work::train) logits_ = logits.detach().to(at::kFloat);
@@ -122,10 +115,10 @@ void Step::micro_batch(const model::Batch& batch, const at::Tensor& token_count)
     at::Tensor grad = *next++;
     for (size_t i = 1; i < state.parameter->reads.size(); ++i) grad = grad + *next++;
     state.parameter->reads.clear();
-    if (settings_.micro_batches == 1) {
+    if (!sums_) {
       state.grad = summed(state, scattered(state, grad));
     } else {
-      kernels::accumulate_(state.sum, settings_.reduce_each ? scattered(state, grad) : grad);
+      kernels::accumulate_(state.sum, sums_shards_ ? scattered(state, grad) : grad);
     }
   }
 }
@@ -140,18 +133,11 @@ at::Tensor Step::scattered(const State& state, at::Tensor grad) const {
       .front();
 }
 
-// Sums a shard over the two ends of a pipeline that are tied, over the replicas, and where
-// tensor-parallel ranks see different tokens or heads over those.
+// Sums a shard over the groups that have the other parts of it.
 at::Tensor Step::summed(const State& state, at::Tensor shard) const {
-  if (settings_.parallelism.ends_apart && is_end(*state.parameter))
-    shard =
-        runtime::wait(runtime::all_reduce({shard.to(settings_.reduce)}, "sum", recipe::kEndsGroup))
-            .front();
-  const bool part = !state.parameter->is_cut &&
-                    (settings_.parallelism.tensor.spreads_tokens() || state.parameter->is_of_heads);
-  const recipe::Dims dims = recipe::kReplicate | (part ? recipe::kTp : 0);
-  if (settings_.layout.mesh().size(dims) == 1) return shard.to(at::kFloat);
-  return all_reduced(shard.to(settings_.reduce), "sum", dims).to(at::kFloat);
+  for (const std::string& group : state.row->summed_over)
+    shard = runtime::wait(runtime::all_reduce({shard.to(settings_.reduce)}, "sum", group)).front();
+  return shard.to(at::kFloat);
 }
 
 at::Tensor Step::all_reduced(const at::Tensor& value, const char* reduction,
@@ -168,9 +154,8 @@ at::Tensor Step::norm() const {
   const int64_t tp = settings_.layout.mesh().size(recipe::kTp);
   for (const State& state : states_) {
     const graph::ModuleScope scope(state.parameter->module());
-    // The other end of a pipeline has it too.
-    if (settings_.parallelism.ends_apart && state.parameter->name == kOutput) continue;
-    (tp == 1 || state.parameter->is_cut ? cut : whole)
+    if (!state.row->copy_of.empty()) continue;  // the original's gradient is the same
+    (tp == 1 || state.row->is_cut() ? cut : whole)
         .push_back(kernels::squared_norms({state.grad}).front());
   }
   at::Tensor square = kernels::total_norm(cut);
@@ -182,10 +167,10 @@ runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_
                                    const at::Tensor& asked) {
   at::NoGradGuard no_grad;
   begin_phase(graph::Phase::optimizer);
-  if (settings_.micro_batches > 1) {
+  if (sums_) {
     for (State& state : states_) {
       const graph::ModuleScope scope(state.parameter->module());
-      state.grad = summed(state, settings_.reduce_each ? state.sum : scattered(state, state.sum));
+      state.grad = summed(state, sums_shards_ ? state.sum : scattered(state, state.sum));
     }
   }
   const at::Tensor norm = this->norm();
@@ -203,17 +188,18 @@ runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_
   loss_sum_.zero_();
 
   // Without clipping no update has to wait for the norm: the passes move it into backward.
-  const at::Tensor factor = settings_.max_norm > 0 ? kernels::clip_factor(norm, settings_.max_norm)
-                                                   : at::ones({}, norm.options().dtype(at::kFloat));
+  const double max_norm = settings_.recipe.training.max_norm;
+  const at::Tensor factor = max_norm > 0 ? kernels::clip_factor(norm, max_norm)
+                                         : at::ones({}, norm.options().dtype(at::kFloat));
   std::map<double, at::Tensor> rates = {{1.0, lr}};  // by what a parameter's is of the usual one
-  const auto rate_of = [&](const recipe::UpdateRule& rule) {
-    const double part = rule.lr / settings_.rules.usual().lr;
+  const auto rate_of = [&](const holdings::UpdateRule& rule) {
+    const double part = rule.lr / settings_.recipe.optimizer.lr;
     const auto found = rates.find(part);
     return found == rates.end() ? rates.emplace(part, lr * part).first->second : found->second;
   };
-  const optim::Optimizer& optimizer = optim::optimizer_of(settings_.optimizer.name);
+  const optim::Optimizer& optimizer = optim::optimizer_of(settings_.recipe.optimizer.name);
   for (State& state : states_) {
-    const recipe::UpdateRule rule = settings_.rules.of(state.parameter->name);
+    const holdings::UpdateRule& rule = state.row->rule;
     const at::Tensor rate = settings_.work == Work::train ? rate_of(rule) : lr;
     const graph::ModuleScope scope(state.parameter->module());
     if (settings_.work == Work::evaluate) {
@@ -231,8 +217,8 @@ runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_
                       .step = operators.add(step_number),
                       .factor = operators.add(factor),
                       .weight_decay = rule.weight_decay},
-                     settings_.optimizer.settings);
-    if (settings_.micro_batches > 1) state.sum.zero_();
+                     settings_.recipe.optimizer.settings);
+    if (sums_) state.sum.zero_();
   }
   if (settings_.work == Work::evaluate) outputs["logits"] = logits_;
   return outputs;

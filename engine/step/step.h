@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/holdings/parameter.h"
 #include "engine/model/llama.h"
 #include "engine/recipe/layout.h"
-#include "engine/recipe/update_rules.h"
 #include "engine/runtime/executor.h"
 
 namespace heddle::step {
@@ -20,29 +20,22 @@ enum class Work : uint8_t { train, evaluate, validate };
 
 /// A step's settings beyond the model.
 struct StepSettings {
-  int64_t micro_batches = 1;
-  double max_norm = 1.0;  // 0: no clipping
-  recipe::Optimizer optimizer;
-  recipe::UpdateRules rules;
+  recipe::Recipe recipe;
   recipe::Layout layout;
+  std::vector<holdings::Parameter> parameters;  // the table
   recipe::Float8Layers float8;
   model::Parallelism parallelism;
   c10::ScalarType reduce = c10::kFloat;  // what gradients are reduced in
-  bool reduce_each = false;  // micro-batch: gradient sums are of shards, not of whole gradients
-  int64_t loss_chunks = 1;   // of a micro-batch's tokens, when training
   Work work = Work::train;
 };
 
 /// The settings of a resolved recipe.
 StepSettings settings_of(const recipe::Recipe& recipe);
 
-/// Makes a tensor that lives across steps, of fp32 zeros: a state's name and sizes → the tensor.
-using MakeState = model::MakeShard;
-
 class Step {
  public:
   /// Makes its states (moments, gradient sums, the loss sum) through `make_state`.
-  Step(model::Llama& model, const StepSettings& settings, const MakeState& make_state);
+  Step(model::Llama& model, const StepSettings& settings, const model::MakeState& make_state);
 
   /// Forward and backward of one micro-batch. The loss is the sum over tokens divided by
   /// token_count (0-dim fp32: valid tokens of the whole step on all ranks), so that gradients add
@@ -61,7 +54,8 @@ class Step {
  private:
   struct State {
     model::Parameter* parameter;
-    std::vector<at::Tensor> kept;  // by the optimizer, in its order
+    const holdings::Parameter* row;  // in the table
+    std::vector<at::Tensor> kept;    // by the optimizer, in its order
     at::Tensor sum;   // over micro-batches, where there are several: whole, or this rank's shard
     at::Tensor grad;  // this rank's shard of the step's gradient
   };
@@ -73,6 +67,9 @@ class Step {
 
   model::Llama& model_;
   StepSettings settings_;
+  bool sums_;         // gradients over several micro-batches
+  bool sums_shards_;  // each micro-batch reduces its gradients
+  int64_t loss_chunks_;
   std::vector<State> states_;
   at::Tensor loss_sum_;  // 0-dim fp32: this rank's share of the step's loss
   at::Tensor logits_;    // of the newest micro-batch, where they are an output

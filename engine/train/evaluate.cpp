@@ -17,7 +17,7 @@
 namespace heddle::train {
 namespace {
 
-at::Tensor in_hugging_face_layout(const checkpoint::Parameter& parameter, const at::Tensor& own) {
+at::Tensor in_hugging_face_layout(const holdings::Parameter& parameter, const at::Tensor& own) {
   at::Tensor permuted = at::empty_like(own);
   for (int64_t row = 0; row < parameter.rows(); ++row)
     permuted[parameter.hugging_face_row(row)].copy_(own[row]);
@@ -91,8 +91,9 @@ Result<> evaluate(const recipe::Recipe& recipe, const runs::RankContext& context
   add("logits", {recipe.training.global_batch, recipe.data.seq_len, recipe.model.vocab_size},
       whole_logits(outputs, recipe, settings.layout.mesh()));
   add("loss", {}, outputs.at("loss"));
-  for (const checkpoint::Parameter& parameter : checkpoint::parameters(recipe.model)) {
-    const at::Tensor grad = step::whole(parameter, outputs, "grad." + parameter.name, settings);
+  for (const holdings::Parameter& parameter : settings.parameters) {
+    if (!parameter.copy_of.empty()) continue;
+    const at::Tensor grad = step::whole(parameter, outputs, "grad." + parameter.name(), settings);
     add("grad." + parameter.hugging_face_name, parameter.shape,
         in_hugging_face_layout(parameter, grad));
   }

@@ -27,12 +27,13 @@ class EagerRunner final : public Runner {
  public:
   EagerRunner(const recipe::Recipe& recipe, step::StepSettings settings, c10::Device device)
       : device_(device) {
-    auto make = [this, device](const std::string& name, const std::vector<int64_t>& sizes) {
-      return states[name] = at::zeros(sizes, at::TensorOptions(at::kFloat).device(device));
+    const auto make = [this, device](const holdings::State& state) {
+      const auto type = at::TensorOptions(step::dtype_of(state.element));
+      return states[state.name] = at::zeros(state.shape, type.device(device));
     };
-    model_ = std::make_unique<model::Llama>(
-        recipe.model, settings.parallelism, settings.float8,
-        make("rope_table", {recipe.data.seq_len, recipe.model.head_size() / 2, 2}), make);
+    model_ = std::make_unique<model::Llama>(recipe.model, settings.parallelism, settings.float8,
+                                            settings.parameters, make(holdings::rope_table(recipe)),
+                                            make);
     step_ = std::make_unique<step::Step>(*model_, settings, make);
     settings.work = step::Work::validate;
     if (recipe.validation.every > 0)

@@ -61,13 +61,12 @@ runtime::NamedTensors states_of(const recipe::Recipe& recipe, int64_t rank, bool
                                 const Make& make) {
   const recipe::Mesh mesh(recipe.parallelism);
   runtime::NamedTensors states;
-  for (const checkpoint::Parameter& parameter : checkpoint::parameters(recipe.model)) {
-    const recipe::Box box =
-        recipe::stored_box(parameter.shape, recipe::cut_of(parameter.name), mesh, rank);
+  for (const holdings::Parameter& parameter : holdings::parameters_of(recipe.model)) {
+    const holdings::Box box = holdings::stored_box(parameter.shape, parameter.cut, mesh, rank);
     std::vector<int64_t> sizes = {box.rows()};
     if (parameter.shape.size() > 1) sizes.push_back(box.columns());
     for (const char* suffix : {"", ".exp_avg", ".exp_avg_sq"})
-      if (moments || *suffix == '\0') states[parameter.name + suffix] = make(sizes);
+      if (moments || *suffix == '\0') states[parameter.name() + suffix] = make(sizes);
   }
   return states;
 }

@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "engine/holdings/rank_share.h"
 #include "engine/recipe/modules.h"
-#include "engine/recipe/rank_share.h"
 
 namespace heddle::gui {
 
@@ -160,7 +160,7 @@ BucketList bucketsOf(const recipe::Recipe& recipe, bool sound) {
     list.movable = list.movable && run && bucket.first == next;
     next = bucket.last + 1;
     if (sound)
-      for (const int64_t bytes : recipe::gathered_bytes(recipe, layout, each))
+      for (const int64_t bytes : holdings::gathered_bytes(recipe, layout, each))
         bucket.gathered << bytes;
     if (bucket.mostGathered() == 0) bucket.gathered.clear();
     list.buckets << bucket;

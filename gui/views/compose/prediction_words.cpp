@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/holdings/rank_share.h"
 #include "engine/recipe/mesh.h"
-#include "engine/recipe/rank_share.h"
 #include "gui/format.h"
 #include "gui/models/run_pace.h"
 #include "gui/views/compose/exposed_folds.h"
@@ -286,7 +286,7 @@ Why whyMemory(const Document& d, const recipe::Recipe& recipe) {
                           QString::fromStdString(d.hardware_words));
   for (const plan::RankFigures& rank : d.ranks_shown) {
     if (rank.rank != d.peak_rank) continue;
-    const std::vector<int64_t> held = recipe::stored_elements(recipe, recipe::Layout(recipe));
+    const std::vector<int64_t> held = holdings::stored_elements(recipe, recipe::Layout(recipe));
     const auto stage = static_cast<size_t>(std::clamp<int64_t>(
         rank.stage, 0, std::max<int64_t>(0, static_cast<int64_t>(held.size()) - 1)));
     if (stage < held.size())

@@ -87,11 +87,10 @@ class CheckpointTest : public QObject {
   // A part of a shard is read in the pieces that were hashed, some of them by halves.
   void large_tensors_are_read_by_pieces() {
     constexpr int64_t kRows = 1000, kColumns = 3001;  // 11.4 MiB
-    const checkpoint::Part part{"large", {kRows, 2 * kColumns}, {0, kRows, 0, kColumns}};
-    const checkpoint::Part other{
-        "large", {kRows, 2 * kColumns}, {0, kRows, kColumns, 2 * kColumns}};
+    const holdings::Part part{"large", {kRows, 2 * kColumns}, {0, kRows, 0, kColumns}};
+    const holdings::Part other{"large", {kRows, 2 * kColumns}, {0, kRows, kColumns, 2 * kColumns}};
     std::vector<float> piece;
-    const auto source = [&](const checkpoint::Part& of, int64_t begin,
+    const auto source = [&](const holdings::Part& of, int64_t begin,
                             int64_t end) -> Result<std::span<const float>> {
       piece.clear();
       for (int64_t i = begin; i < end; ++i)
@@ -110,11 +109,11 @@ class CheckpointTest : public QObject {
     write_file(folder() + "/manifest.json", checkpoint::to_text(manifest));
     const auto opened = checkpoint::Checkpoint::open(folder());
     QVERIFY2(opened.has_value(), opened ? "" : opened.error().message.c_str());
-    for (const recipe::Box& box : {recipe::Box{0, kRows, 0, 2 * kColumns},
-                                   {3, 777, 0, kColumns},
-                                   {999, 1000, 5, 6},
-                                   {200, 700, 2999, 3100},
-                                   {0, 350, 0, kColumns}}) {
+    for (const holdings::Box& box : {holdings::Box{0, kRows, 0, 2 * kColumns},
+                                     {3, 777, 0, kColumns},
+                                     {999, 1000, 5, 6},
+                                     {200, 700, 2999, 3100},
+                                     {0, 350, 0, kColumns}}) {
       std::vector<float> numbers(static_cast<size_t>(box.rows() * box.columns()));
       QVERIFY(opened->read("large", box, numbers.data()).has_value());
       size_t i = 0;
@@ -221,8 +220,8 @@ class CheckpointTest : public QObject {
         m.contents.tensors[norm].shape = {size, int64_t{1} << 20};
       }));
     for (const int64_t edge : {int64_t{-1}, int64_t{15}, INT64_MIN, INT64_MAX})
-      for (const auto member : {&recipe::Box::row_begin, &recipe::Box::row_end,
-                                &recipe::Box::column_begin, &recipe::Box::column_end})
+      for (const auto member : {&holdings::Box::row_begin, &holdings::Box::row_end,
+                                &holdings::Box::column_begin, &holdings::Box::column_end})
         QVERIFY(refused("is not sound",
                         [&](auto& m) { m.contents.tensors[norm].shards[0].box.*member = edge; }));
     QVERIFY(refused("step -1", [](auto& m) { m.step = -1; }));
@@ -274,10 +273,10 @@ class CheckpointTest : public QObject {
       const auto after = checkpoint::HuggingFaceCheckpoint::open(back);
       QVERIFY(before && after);
       QVERIFY(before->model() == after->model());
-      for (const checkpoint::Parameter& parameter : before->parameters()) {
+      for (const holdings::Parameter& parameter : before->parameters()) {
         std::vector<float> a(static_cast<size_t>(parameter.rows() * parameter.columns())), b(a);
-        QVERIFY(before->read_rows(parameter.name, 0, parameter.rows(), a.data()).has_value());
-        QVERIFY(after->read_rows(parameter.name, 0, parameter.rows(), b.data()).has_value());
+        QVERIFY(before->read_rows(parameter.name(), 0, parameter.rows(), a.data()).has_value());
+        QVERIFY(after->read_rows(parameter.name(), 0, parameter.rows(), b.data()).has_value());
         QCOMPARE(a, b);
       }
       QVERIFY(says(checkpoint::convert(from, ours), "exists already"));

@@ -14,11 +14,13 @@
 
 #include "engine/checkpoint/hugging_face.h"
 #include "engine/checkpoint/weights.h"
+#include "engine/holdings/parameters.h"
 #include "tests/engine/checkpoint/files.h"
 
 using namespace heddle::checkpoint;
 using heddle::Result;
 using nlohmann::json;
+namespace holdings = heddle::holdings;
 namespace recipe = heddle::recipe;
 namespace fs = std::filesystem;
 
@@ -30,20 +32,22 @@ inline const std::string kQwen2 = kShapes + "qwen2", kQwen3 = kShapes + "qwen3-t
 
 /// Hands out the rows of a checkpoint.
 inline RowSource rows_of(const HuggingFaceCheckpoint& checkpoint) {
-  return [&checkpoint](const Parameter& parameter, int64_t begin, int64_t end, float* out) {
-    return checkpoint.read_rows(parameter.name, begin, end, out);
-  };
+  return
+      [&checkpoint](const holdings::Parameter& parameter, int64_t begin, int64_t end, float* out) {
+        return checkpoint.read_rows(parameter.name(), begin, end, out);
+      };
 }
 
 inline std::vector<float> all_rows(const HuggingFaceCheckpoint& checkpoint,
-                                   const Parameter& parameter) {
+                                   const holdings::Parameter& parameter) {
   std::vector<float> values(static_cast<size_t>(parameter.rows() * parameter.columns()));
-  const auto read = checkpoint.read_rows(parameter.name, 0, parameter.rows(), values.data());
+  const auto read = checkpoint.read_rows(parameter.name(), 0, parameter.rows(), values.data());
   return read ? values : std::vector<float>();
 }
 
-inline const Parameter& find(const std::vector<Parameter>& all, const std::string& name) {
-  return *std::ranges::find(all, name, &Parameter::name);
+inline const holdings::Parameter& find(const std::vector<holdings::Parameter>& all,
+                                       const std::string& name) {
+  return *std::ranges::find(all, name, &holdings::Parameter::name);
 }
 
 inline uint16_t to_bf16(float value) {

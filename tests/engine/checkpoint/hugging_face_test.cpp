@@ -12,15 +12,15 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
   void namesOfAllParameters() {
     for (const std::string& reference : {kTiny, kTied}) {
       const auto file = SafetensorsFile::open(reference + "/model.safetensors");
-      const auto all = parameters(*read_config(reference));
+      const auto all = holdings::parameters_of(*read_config(reference));
       QCOMPARE(all.size(), file->tensors().size());
-      for (const Parameter& parameter : all) {
+      for (const holdings::Parameter& parameter : all) {
         const TensorInfo* tensor = file->find(parameter.hugging_face_name);
         QVERIFY2(tensor, parameter.hugging_face_name.c_str());
         QCOMPARE(parameter.shape, tensor->shape);
       }
     }
-    const auto all = parameters(*read_config(kTiny));
+    const auto all = holdings::parameters_of(*read_config(kTiny));
     const auto name = [&](const char* own) { return find(all, own).hugging_face_name; };
     QCOMPARE(name("tok_embeddings.weight"), std::string("model.embed_tokens.weight"));
     QCOMPARE(name("layers.1.attention.wo.weight"),
@@ -40,7 +40,8 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
 
   /// own → Hugging Face is view(heads, d/2, 2, in).transpose(1, 2).
   void rowsOfQueriesAndKeys() {
-    Parameter parameter{.name = "wq", .hugging_face_name = "q", .shape = {24, 5}, .head_dim = 8};
+    holdings::Parameter parameter;
+    parameter.head_dim = 8;
     std::vector<int64_t> own_rows_in_hugging_face_order;
     for (int64_t head = 0; head < 3; ++head)
       for (int64_t half = 0; half < 2; ++half)
@@ -55,7 +56,7 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
   void readsOnlyTheRowsOfARank() {
     const auto checkpoint = HuggingFaceCheckpoint::open(kTiny);
     QVERIFY2(checkpoint.has_value(), checkpoint ? "" : checkpoint.error().message.c_str());
-    for (const Parameter& parameter : checkpoint->parameters()) {
+    for (const holdings::Parameter& parameter : checkpoint->parameters()) {
       const std::vector<float> whole = all_rows(*checkpoint, parameter);
       QVERIFY(!whole.empty());
       for (int64_t ranks : {2, 3, 7}) {  // shards that do not divide, too
@@ -63,7 +64,7 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
         for (int64_t begin = 0; begin < parameter.rows(); begin += shard) {
           const int64_t end = std::min(begin + shard, parameter.rows());
           std::vector<float> part(static_cast<size_t>((end - begin) * parameter.columns()));
-          QVERIFY(checkpoint->read_rows(parameter.name, begin, end, part.data()).has_value());
+          QVERIFY(checkpoint->read_rows(parameter.name(), begin, end, part.data()).has_value());
           QVERIFY(std::ranges::equal(
               part, std::span(whole).subspan(static_cast<size_t>(begin * parameter.columns()),
                                              part.size())));
@@ -110,7 +111,7 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
     const auto weights = Weights::open(folder(), *read_config(kTiny));
     QVERIFY(weights.has_value());
     std::vector<float> numbers(64 * 64);
-    for (const Parameter& parameter : parameters(*read_config(kTiny))) {
+    for (const holdings::Parameter& parameter : holdings::parameters_of(*read_config(kTiny))) {
       if (parameter.rows() * parameter.columns() > static_cast<int64_t>(numbers.size())) continue;
       const auto read = weights->read(parameter, whole_box(parameter), numbers.data());
       QCOMPARE(read.has_value(), parameter.hugging_face_name != name);
@@ -155,7 +156,7 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
     const auto again = HuggingFaceCheckpoint::open(folder());
     QVERIFY2(again.has_value(), again ? "" : again.error().message.c_str());
     QVERIFY(again->model() == original->model());
-    for (const Parameter& parameter : original->parameters()) {
+    for (const holdings::Parameter& parameter : original->parameters()) {
       const std::vector<float> exact = all_rows(*original, parameter),
                                rounded = all_rows(*again, parameter);
       for (size_t i = 0; i < exact.size(); ++i) {
@@ -171,9 +172,9 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
 
   void aSourceThatFailsLeavesNoCheckpoint() {
     const auto model = read_config(kTiny);
-    const auto written =
-        write_hugging_face(folder(), *model, [](const Parameter& parameter, auto...) -> Result<> {
-          return heddle::fail("{} is lost", parameter.name);
+    const auto written = write_hugging_face(
+        folder(), *model, [](const holdings::Parameter& parameter, auto...) -> Result<> {
+          return heddle::fail("{} is lost", parameter.name());
         });
     QCOMPARE(QString::fromStdString(written.error().message), QString("output.weight is lost"));
     QVERIFY(fs::is_empty(folder()));
@@ -211,7 +212,7 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
     const auto original = HuggingFaceCheckpoint::open(kTiny);
     const auto sharded = HuggingFaceCheckpoint::open(folder());
     QVERIFY2(sharded.has_value(), sharded ? "" : sharded.error().message.c_str());
-    for (const Parameter& parameter : original->parameters()) {
+    for (const holdings::Parameter& parameter : original->parameters()) {
       std::vector<float> expected = all_rows(*original, parameter);
       for (float& value : expected)
         value = std::bit_cast<float>(static_cast<uint32_t>(to_bf16(value)) << 16);

@@ -12,6 +12,7 @@
 #include "engine/checkpoint/rank_file.h"
 #include "engine/checkpoint/reader.h"
 #include "engine/checkpoint/step_folders.h"
+#include "engine/holdings/parameters.h"
 
 namespace small {
 
@@ -42,7 +43,7 @@ inline float number_of(const std::string& tensor, int64_t place, int64_t step) {
   return static_cast<float>(std::stoul(digits.substr(0, 6), nullptr, 16));
 }
 
-inline std::vector<float> numbers_of(const checkpoint::Part& part, int64_t step) {
+inline std::vector<float> numbers_of(const holdings::Part& part, int64_t step) {
   const int64_t columns = part.shape.size() > 1 ? part.shape[1] : 1;
   std::vector<float> numbers;
   for (int64_t row = part.box.row_begin; row < part.box.row_end; ++row)
@@ -52,14 +53,13 @@ inline std::vector<float> numbers_of(const checkpoint::Part& part, int64_t step)
 }
 
 /// A rank's parts of every parameter and its moments.
-inline std::vector<checkpoint::Part> parts_of(const recipe::Recipe& recipe, int64_t rank) {
+inline std::vector<holdings::Part> parts_of(const recipe::Recipe& recipe, int64_t rank) {
   const recipe::Mesh mesh(recipe.parallelism);
-  std::vector<checkpoint::Part> parts;
-  for (const checkpoint::Parameter& parameter : checkpoint::parameters(recipe.model))
+  std::vector<holdings::Part> parts;
+  for (const holdings::Parameter& parameter : holdings::parameters_of(recipe.model))
     for (const char* suffix : {"", ".exp_avg", ".exp_avg_sq"}) {
-      const recipe::Box box =
-          recipe::stored_box(parameter.shape, recipe::cut_of(parameter.name), mesh, rank);
-      if (box.rows() > 0) parts.push_back({parameter.name + suffix, parameter.shape, box});
+      const holdings::Box box = holdings::stored_box(parameter.shape, parameter.cut, mesh, rank);
+      if (box.rows() > 0) parts.push_back({parameter.name() + suffix, parameter.shape, box});
     }
   return parts;
 }
@@ -80,7 +80,7 @@ inline Result<> save(const std::string& folder, int64_t step, const recipe::Reci
     if (parts.empty()) continue;
     auto written = checkpoint::write_rank_file(
         *partial, "rank-" + std::to_string(rank) + ".safetensors", parts,
-        [&](const checkpoint::Part& part, int64_t begin,
+        [&](const holdings::Part& part, int64_t begin,
             int64_t end) -> Result<std::span<const float>> {
           numbers = numbers_of(part, step);
           return std::span<const float>(numbers).subspan(static_cast<size_t>(begin),
@@ -99,7 +99,7 @@ inline Result<> load(const std::string& path, const recipe::Recipe& recipe) {
   if (!source) return fail(source);
   if (auto fits = source->check_model(recipe.model); !fits) return fits;
   for (int64_t rank = 0; rank < recipe::Mesh(recipe.parallelism).size(); ++rank)
-    for (const checkpoint::Part& part : parts_of(recipe, rank)) {
+    for (const holdings::Part& part : parts_of(recipe, rank)) {
       std::vector<float> numbers(static_cast<size_t>(part.numbers()), -1);
       if (auto done = source->read(part.name, part.box, numbers.data()); !done) return done;
       if (numbers != numbers_of(part, source->manifest().step))

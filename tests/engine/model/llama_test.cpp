@@ -38,7 +38,7 @@ double off(const Tensor& ours, const Tensor& theirs) {
 }
 
 /// A parameter's numbers in Hugging Face's order.
-Tensor in_their_order(const checkpoint::Parameter& parameter, const Tensor& own) {
+Tensor in_their_order(const holdings::Parameter& parameter, const Tensor& own) {
   Tensor permuted = at::zeros_like(own);
   for (int64_t row = 0; row < parameter.rows(); ++row)
     permuted[parameter.hugging_face_row(row)].copy_(own[row]);
@@ -67,15 +67,15 @@ class LlamaTest : public QObject {
     const Tensor ids = tensor_of(*expected, "input_ids", at::kLong)[0];
     const int64_t batch = ids.size(0), length = ids.size(1) - 1;
 
-    model::Llama llama(weights->model(), {}, recipe::Float8Layers(recipe::Precisions()),
-                       model::make_rope_table(weights->model(), length),
-                       [&](const std::string& name, const std::vector<int64_t>& sizes) {
-                         Tensor shard = at::zeros(sizes, at::kFloat);
-                         const auto read =
-                             weights->read_rows(name, 0, sizes[0], shard.mutable_data_ptr<float>());
-                         if (!read) qFatal("%s", read.error().message.c_str());
-                         return shard;
-                       });
+    model::Llama llama(
+        weights->model(), {}, recipe::Float8Layers(recipe::Precisions()), weights->parameters(),
+        model::make_rope_table(weights->model(), length), [&](const holdings::State& state) {
+          Tensor shard = at::zeros(state.shape, at::kFloat);
+          const auto read =
+              weights->read_rows(state.of, 0, state.shape[0], shard.mutable_data_ptr<float>());
+          if (!read) qFatal("%s", read.error().message.c_str());
+          return shard;
+        });
     model::Batch micro;
     micro.tokens = ids.narrow(1, 0, length).contiguous();
     micro.labels = ids.narrow(1, 1, length).contiguous();
@@ -99,11 +99,11 @@ class LlamaTest : public QObject {
         sum = sum.defined() ? sum + *next : *next;
       }
     QCOMPARE(by_name.size(), weights->parameters().size());
-    for (const checkpoint::Parameter& parameter : weights->parameters()) {
+    for (const holdings::Parameter& parameter : weights->parameters()) {
       const Tensor want = tensor_of(*expected, "grad." + parameter.hugging_face_name, at::kFloat);
-      const double grad_off = off(in_their_order(parameter, by_name.at(parameter.name)), want);
+      const double grad_off = off(in_their_order(parameter, by_name.at(parameter.name())), want);
       QVERIFY2(grad_off <= 1e-4 * want.abs().max().item<double>() + 1e-8,
-               qPrintable(QString("%1 is off by %2").arg(parameter.name.c_str()).arg(grad_off)));
+               qPrintable(QString("%1 is off by %2").arg(parameter.name().c_str()).arg(grad_off)));
     }
   }
 };

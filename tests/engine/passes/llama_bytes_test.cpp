@@ -74,7 +74,7 @@ Bytes expected(const recipe::Recipe& r, int64_t stage) {
   double whole = 0, uncut = 0, again = 0;
   for (const recipe::Parameter& parameter : recipe::parameters(r.model)) {
     if (layout.stage_of(parameter.module) != stage) continue;
-    const recipe::Cut cut = recipe::cut_of(parameter.name());
+    const recipe::Cut cut = parameter.cut;
     std::vector<int64_t> local = recipe::local_shape(parameter.shape, cut, p.tp);
     const auto rows = static_cast<double>(local[0]);
     double elements = std::ceil(rows / shards) * shards;

@@ -1,6 +1,6 @@
 // What the recipe says that a rank holds and gathers is what the captured graph holds and gathers,
 // bucket by bucket: Compose shows the one, training does the other.
-#include "engine/recipe/rank_share.h"
+#include "engine/holdings/rank_share.h"
 
 #include <QTest>
 #include <map>
@@ -144,7 +144,7 @@ class RankShareTest : public QObject {
       recipe.wrapping.mode = recipe::WrappingMode::layers;  // the plan has not chosen yet
     const std::vector<recipe::Bucket> buckets = recipe::buckets_of(recipe);
     const recipe::Layout layout(recipe);
-    const std::vector<int64_t> holds = recipe::stored_elements(recipe, layout);
+    const std::vector<int64_t> holds = holdings::stored_elements(recipe, layout);
     const int64_t pp = recipe.parallelism.pp;
     QCOMPARE(static_cast<int64_t>(holds.size()), pp);
     for (int64_t rank = 0; rank < pp; ++rank) {
@@ -156,7 +156,7 @@ class RankShareTest : public QObject {
           recipe, layout, rank * (recipe.hardware.ranks / pp), captured->graph);
       std::map<std::string, int64_t> told;
       for (const recipe::Bucket& bucket : buckets) {
-        const int64_t bytes = recipe::gathered_bytes(recipe, layout, bucket)[rank];
+        const int64_t bytes = holdings::gathered_bytes(recipe, layout, bucket)[rank];
         if (bytes > 0) told[passes::bucket_name(bucket.names)] += bytes;
       }
       const passes::Plan plan = passes::plan(std::move(captured->graph), options, "bucket");

@@ -1,5 +1,5 @@
-// A rank's needs by formula (recipe/needs.h), against the planner's layout of memory.
-#include "engine/recipe/needs.h"
+// A rank's needs by formula (holdings/needs.h), against the planner's layout of memory.
+#include "engine/holdings/needs.h"
 
 #include <QTest>
 #include <cmath>
@@ -82,7 +82,7 @@ class NeedsTest : public QObject {
         bytes += static_cast<double>(plan.graph.values[state.value].bytes());
       most = std::max(most, bytes);
     }
-    const double formula = static_cast<double>(recipe::needs_of(recipe).on_device());
+    const double formula = static_cast<double>(holdings::needs_of(recipe).on_device());
     QVERIFY2(
         std::abs(formula / most - 1) < 0.2,
         qPrintable(QString("%1 MB by formula, %2 MB planned").arg(formula / 1e6).arg(most / 1e6)));
@@ -92,10 +92,10 @@ class NeedsTest : public QObject {
     const recipe::Recipe without = needy_recipe({}, 2);
     recipe::Recipe with = without;
     with.checkpoint.enabled = true;
-    QCOMPARE(recipe::needs_of(without).staging, 0);
+    QCOMPARE(holdings::needs_of(without).staging, 0);
     // Parameter and two moments, half of each.
-    QCOMPARE(recipe::needs_of(with).staging, recipe::needs_of(with).states);
-    QCOMPARE(recipe::needs_of(with).on_device(), recipe::needs_of(without).on_device());
+    QCOMPARE(holdings::needs_of(with).staging, holdings::needs_of(with).states);
+    QCOMPARE(holdings::needs_of(with).on_device(), holdings::needs_of(without).on_device());
   }
 };
 

@@ -1,12 +1,11 @@
-// Names and row order of parameters, Heddle's and Hugging Face's.
+#include "engine/holdings/hugging_face_names.h"
+
+#include <fmt/format.h>
+
 #include <array>
 #include <string_view>
 
-#include "engine/checkpoint/hugging_face.h"
-#include "engine/recipe/layout.h"
-#include "engine/recipe/modules.h"
-
-namespace heddle::checkpoint {
+namespace heddle::holdings {
 namespace {
 
 struct Names {
@@ -43,24 +42,8 @@ std::string hugging_face_module(std::string_view module) {
 
 }  // namespace
 
-int64_t Parameter::hugging_face_row(int64_t row) const {
-  if (head_dim == 0) return row;
-  const int64_t in_head = row % head_dim;
-  return row - in_head + in_head % 2 * (head_dim / 2) + in_head / 2;
+std::string hugging_face_name(const recipe::Parameter& parameter) {
+  return hugging_face_module(parameter.module) + (parameter.is_bias ? ".bias" : ".weight");
 }
 
-std::vector<Parameter> parameters(const recipe::Model& model) {
-  std::vector<Parameter> all;
-  for (const recipe::Parameter& parameter : recipe::parameters(model)) {
-    const std::string name = parameter.name(), leaf = name.substr(parameter.module.size());
-    const bool rotated = parameter.module.ends_with(".wq") || parameter.module.ends_with(".wk") ||
-                         recipe::is_of_heads(name);
-    all.push_back({.name = name,
-                   .hugging_face_name = hugging_face_module(parameter.module) + leaf,
-                   .shape = parameter.shape,
-                   .head_dim = rotated ? model.head_size() : 0});
-  }
-  return all;
-}
-
-}  // namespace heddle::checkpoint
+}  // namespace heddle::holdings

@@ -1,23 +1,33 @@
-#include "engine/recipe/needs.h"
+#include "engine/holdings/needs.h"
 
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
+#include "engine/holdings/parameters.h"
+#include "engine/holdings/rank_share.h"
+#include "engine/holdings/states.h"
 #include "engine/recipe/layout.h"
 #include "engine/recipe/loss_chunks.h"
-#include "engine/recipe/rank_share.h"
+#include "engine/recipe/precision.h"
 
-namespace heddle::recipe {
+namespace heddle::holdings {
 namespace {
+
+using recipe::Layout;
+using recipe::PipelineSchedule;
+using recipe::Recipe;
+using recipe::RecomputeMode;
 
 constexpr int64_t kFloat = 4;
 
-/// What a pipeline stage has of the parameters, in elements of a tensor-parallel rank.
+/// A pipeline stage's part of the parameters, in elements of a tensor-parallel rank.
 struct Stage {
   int64_t whole = 0;
   int64_t gathered = 0;  // bytes of that
-  int64_t shards = 0;    // of the rank with the largest ones
+  int64_t shards = 0;    // elements of the rank with the largest ones
+  int64_t states = 0;    // bytes, sums of gradients included
+  int64_t stored = 0;    // bytes of the states that checkpoints hold
   int64_t layers = 0;
   bool first = false, last = false;
 };
@@ -28,13 +38,17 @@ std::vector<Stage> stages_of(const Recipe& recipe, const Layout& layout) {
   std::vector<Stage> stages(static_cast<size_t>(ranks));
   for (size_t i = 0; i < layers.size(); ++i) stages[i % stages.size()].layers += layers[i];
   stages.front().first = stages[(layers.size() - 1) % stages.size()].last = true;
-  const std::vector<int64_t> whole = whole_elements(recipe, layout, parameters(recipe.model));
-  const std::vector<int64_t> gathered = whole_bytes(recipe, layout, parameters(recipe.model));
-  const std::vector<int64_t> shards = stored_elements(recipe, layout);
-  for (size_t i = 0; i < stages.size(); ++i) {
-    stages[i].whole = whole[i];
-    stages[i].gathered = gathered[i];
-    stages[i].shards = shards[i];
+  for (const Parameter& parameter : parameters_of(recipe, layout)) {
+    Stage& stage = stages[static_cast<size_t>(parameter.stage % ranks)];
+    if (parameter.copy_of.empty()) {
+      stage.whole += elements_of(parameter.local);
+      stage.gathered += gathered_bytes(recipe, parameter);
+    }
+    stage.shards += elements_of(parameter.shard);
+    for (const State& state : states_of(recipe, parameter)) {
+      stage.states += state.bytes();
+      if (state.role != Role::gradient_sum) stage.stored += state.bytes();
+    }
   }
   return stages;
 }
@@ -48,7 +62,7 @@ Buckets two_buckets(const Recipe& recipe, const Layout& layout) {
     return std::accumulate(of_ranks.begin(), of_ranks.end(), int64_t{0});
   };
   Buckets most, before;
-  for (const Bucket& bucket : buckets_of(recipe)) {
+  for (const recipe::Bucket& bucket : recipe::buckets_of(recipe)) {
     const Buckets here{sum(whole_elements(recipe, layout, bucket.parameters)),
                        sum(whole_bytes(recipe, layout, bucket.parameters))};
     most.elements = std::max(most.elements, before.elements + here.elements);
@@ -65,8 +79,8 @@ struct LayerBytes {
 };
 
 LayerBytes layer_bytes(const Recipe& recipe, int64_t tokens) {
-  const Model& model = recipe.model;
-  const int64_t tp = recipe.parallelism.tp, element = bytes_of(recipe.precision.param);
+  const recipe::Model& model = recipe.model;
+  const int64_t tp = recipe.parallelism.tp, element = recipe::bytes_of(recipe.precision.param);
   const int64_t rows = tp > 1 && recipe.parallelism.sequence_parallel ? tokens / tp : tokens;
   const int64_t heads = model.n_heads * model.head_size() / tp;
   const int64_t kv_heads = model.n_kv_heads * model.head_size() / tp;
@@ -81,10 +95,10 @@ LayerBytes layer_bytes(const Recipe& recipe, int64_t tokens) {
 }
 
 RecomputeMode mode_of(const Recipe& recipe, int64_t layer) {
-  const std::string name = layer_name(layer);
-  for (const Override& each : recipe.overrides)
+  const std::string name = recipe::layer_name(layer);
+  for (const recipe::Override& each : recipe.overrides)
     for (const std::string& range : each.modules)
-      for (const std::string& module : expand_range(range))
+      for (const std::string& module : recipe::expand_range(range))
         if (each.recompute && module == name) return *each.recompute;
   return recipe.recompute.mode;
 }
@@ -123,7 +137,7 @@ double under_way(const Recipe& recipe) {
   return std::min(pp, all);
 }
 
-/// The part of the layers' intermediate results that is kept. What one stage has stands for all.
+/// The part of the layers' intermediate results that is kept. One stage's part counts for all.
 double kept_by_layers(const Recipe& recipe) {
   double sum = 0;
   for (int64_t i = 0; i < recipe.model.n_layers; ++i) sum += kept(recipe, mode_of(recipe, i));
@@ -133,22 +147,20 @@ double kept_by_layers(const Recipe& recipe) {
 /// The arena is as large as the larger of two moments: when backward begins, with all that forward
 /// has left and the logits; and when it ends, with all gradients, which stay until their norm is
 /// known.
-Needs needs_of_stage(const Recipe& recipe, const Mesh& mesh, const Stage& stage,
+Needs needs_of_stage(const Recipe& recipe, const recipe::Mesh& mesh, const Stage& stage,
                      const Buckets& buckets) {
-  const int64_t element = bytes_of(recipe.precision.param);
+  const int64_t element = recipe::bytes_of(recipe.precision.param);
   const bool once = recipe.micro_batches() > 1;
   Needs needs;
-  needs.states = 3 * kFloat * stage.shards;
-  if (once)
-    needs.states += kFloat * (recipe.wrapping.reduce_each == ReduceEach::micro_batch ? stage.shards
-                                                                                     : stage.whole);
-  if (recipe.checkpoint.enabled) needs.staging = 3 * kFloat * stage.shards;
+  needs.states = stage.states;
+  if (recipe.checkpoint.enabled) needs.staging = stage.stored;
 
   const bool stays = recipe.wrapping.reshard_after_forward == 0 || once ||
-                     recipe.wrapping.mode == WrappingMode::automatic;
-  if (mesh.size(kSharing) > 1 || recipe.precision.param != Precision::fp32)
+                     recipe.wrapping.mode == recipe::WrappingMode::automatic;
+  if (mesh.size(recipe::kSharing) > 1 || recipe.precision.param != recipe::Precision::fp32)
     needs.gathered = stays ? stage.gathered : std::min(buckets.gathered, stage.gathered);
-  needs.gathered += std::min(buckets.elements, stage.whole) * bytes_of(recipe.precision.reduce);
+  needs.gathered +=
+      std::min(buckets.elements, stage.whole) * recipe::bytes_of(recipe.precision.reduce);
 
   const int64_t tokens = recipe.micro_batch_size() * recipe.data.seq_len / recipe.parallelism.cp;
   const LayerBytes layer = layer_bytes(recipe, tokens);
@@ -158,7 +170,7 @@ Needs needs_of_stage(const Recipe& recipe, const Mesh& mesh, const Stage& stage,
   double begins = left * static_cast<double>(stage.layers) * under_way(recipe);
   if (stage.last) {
     const int64_t words = shard_rows(recipe.model.vocab_size, recipe.parallelism.tp);
-    const int64_t of_chunk = tokens / loss_chunks(recipe);
+    const int64_t of_chunk = tokens / recipe::loss_chunks(recipe);
     begins += static_cast<double>((of_chunk * words + tokens * 2 * recipe.model.dim) * element);
   }
   // A layer's own gradients, and the layer itself where it is computed again.
@@ -181,4 +193,4 @@ Needs needs_of(const Recipe& recipe) {
   return most;
 }
 
-}  // namespace heddle::recipe
+}  // namespace heddle::holdings

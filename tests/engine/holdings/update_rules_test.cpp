@@ -1,5 +1,5 @@
 // Learning rate and weight decay of each parameter, with exceptions.
-#include "engine/recipe/update_rules.h"
+#include "engine/holdings/update_rules.h"
 
 #include <QTest>
 
@@ -7,6 +7,8 @@
 #include "tests/support/test_class.h"
 
 using namespace heddle::recipe;
+using heddle::holdings::UpdateRule;
+using heddle::holdings::UpdateRules;
 
 namespace {
 
@@ -58,7 +60,7 @@ class UpdateRulesTest : public QObject {
     const UpdateRules rules =
         rules_of("[[override]]\nmodules = [\"" + names.toStdString() + "\"]\nweight_decay = 0\n");
     QCOMPARE(rules.of(parameter.toStdString()).weight_decay, is_named ? 0.0 : 0.1);
-    QCOMPARE(rules.of(parameter.toStdString()).lr, rules.usual().lr);
+    QCOMPARE(rules.of(parameter.toStdString()).lr, 3e-4);
   }
 
   void the_first_that_names_it_counts() {
@@ -67,7 +69,7 @@ class UpdateRulesTest : public QObject {
         "[[override]]\nmodules = [\"norms\", \"layers\"]\nlr = 1e-4\nweight_decay = 0\n");
     QVERIFY((rules.of("layers.0.ffn_norm.weight") == UpdateRule{1e-5, 0}));
     QVERIFY((rules.of("layers.1.ffn_norm.weight") == UpdateRule{1e-4, 0}));
-    QVERIFY((rules.of("output.weight") == rules.usual()));
+    QVERIFY((rules.of("output.weight") == UpdateRule{3e-4, 0.1}));
   }
 
   void tied_embeddings_are_one_parameter() {

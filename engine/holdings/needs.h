@@ -1,5 +1,5 @@
-// What a rank of a recipe holds in memory, by formula: no capture and no LibTorch, so that it can
-// be asked anywhere before anything is started. The planner knows it exactly (passes/memory.h);
+// The memory that a rank of a recipe needs, by formula: no capture and no LibTorch, so that anyone
+// can ask before anything is started. The planner knows it exactly (passes/memory.h);
 // this is for the question whether it fits at all. Within 20 % of the plan for the recipes of its
 // test.
 #pragma once
@@ -8,7 +8,7 @@
 
 #include "engine/recipe/recipe.h"
 
-namespace heddle::recipe {
+namespace heddle::holdings {
 
 /// A CPU rank before it has a model: the process's own memory, and the code of the libraries, which
 /// all ranks of a host share (LibTorch 2.11, x86-64).
@@ -22,11 +22,11 @@ struct Needs {
   int64_t activations = 0;  // what forward leaves for backward, and the logits
   int64_t staging = 0;      // the copy that checkpoints are written from, in the host's memory
 
-  /// Of the device that computes.
+  /// On the device that computes.
   int64_t on_device() const { return states + gathered + activations; }
 };
 
-/// Of a resolved recipe with the vocabulary's size.
-Needs needs_of(const Recipe& recipe);
+/// `recipe`: resolved, with the vocabulary's size.
+Needs needs_of(const recipe::Recipe& recipe);
 
-}  // namespace heddle::recipe
+}  // namespace heddle::holdings
