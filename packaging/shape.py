@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Counts the shape of the code, at a commit or in the working tree: packaging/lint.sh --shape [COMMIT]."""
+"""Counts the shape of the code, at a commit or in the working tree: packaging/lint.sh --shape [COMMIT].
+
+shape.py --rooms FILE.svg draws the engine's rooms and which uses which.
+"""
 import os
 import re
 import subprocess
@@ -52,8 +55,8 @@ def texts(commit):
         at = end + size + 2
 
 
-def circles(uses):
-    """Pairs of the engine's rooms that include each other, directly or through others."""
+def reached_by(uses):
+    """For each room all rooms that it includes, directly or through others."""
     def reached(room):
         seen, todo = set(), [room]
         while todo:
@@ -62,8 +65,48 @@ def circles(uses):
                     seen.add(other)
                     todo.append(other)
         return seen
-    reach = {room: reached(room) for room in uses}
+    return {room: reached(room) for room in uses}
+
+
+def circles(uses):
+    """Pairs of the engine's rooms that include each other, directly or through others."""
+    reach = reached_by(uses)
     return sorted({tuple(sorted((a, b))) for a in reach for b in reach[a] if a != b and a in reach.get(b, ())})
+
+
+def write_rooms(path):
+    """The engine's rooms as a picture: the order of engine/README.md from the top, an arc for each use that no other implies."""
+    with open(os.path.join(ROOT, "engine/README.md")) as file:
+        rows = re.findall(r"^\| `(\w+)` \| (.+?) \|$", file.read(), re.M)
+    place = {room: index for index, (room, _) in enumerate(rows)}
+    uses = set()
+    for name, text in texts(None):
+        parts = name.split("/")
+        if parts[0] == "engine" and len(parts) > 2 and name.endswith(CODE):
+            uses |= {(parts[1], room) for room in re.findall(r'#include "engine/(\w+)/', text)
+                     if room != parts[1] and room in place and parts[1] in place}
+    reach = reached_by({user: {used for other, used in uses if other == user} for user, _ in uses})
+    uses = {(user, used) for user, used in uses
+            if not any(used in reach.get(between, ()) for other, between in uses if other == user and between != used)}
+    step, left, width = 26, 480, 760
+    def y(room):
+        return 30 + step * place[room]
+    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {40 + step * len(rows)}" '
+             'font-family="Inter, sans-serif" font-size="12">',
+             f'<rect width="{width}" height="{40 + step * len(rows)}" fill="#ffffff"/>']
+    for user, used in sorted(uses, key=lambda pair: (place[pair[0]], place[pair[1]])):
+        high, low = sorted((y(user), y(used)))
+        bend = left + 14 + (low - high) * 0.62
+        lines.append(f'<path d="M{left} {y(user)} Q{bend:.0f} {(high + low) / 2:.0f} {left} {y(used)}" fill="none" '
+                     'stroke="#3d6fb4" stroke-opacity="0.6"/>')
+    for room, words in rows:
+        words = words.replace("`", "").replace("&", "&amp;").replace("<", "&lt;")
+        words = words if len(words) < 60 else words[:58] + "…"
+        lines.append(f'<circle cx="{left}" cy="{y(room)}" r="4" fill="#1f3b64"/>')
+        lines.append(f'<text x="{left - 12}" y="{y(room) + 4}" text-anchor="end" fill="#1c2430">'
+                     f'<tspan fill="#6b7686">{words}</tspan><tspan dx="8" font-weight="600">{room}</tspan></text>')
+    with open(path, "w") as file:
+        file.write("\n".join(lines + ["</svg>"]) + "\n")
 
 
 def touched(commit):
@@ -73,6 +116,8 @@ def touched(commit):
 
 
 def main():
+    if sys.argv[1:2] == ["--rooms"]:
+        return write_rooms(sys.argv[2])
     commit = sys.argv[1] if len(sys.argv) > 1 else None
     clauses, words, names, kinds = 0, defaultdict(int), 0, defaultdict(set)
     uses, files, lines, torch, longest = defaultdict(set), 0, 0, 0, 0
