@@ -6,6 +6,7 @@
 
 #include "engine/recipe/mesh.h"
 #include "engine/recipe/parse.h"
+#include "tests/support/test_class.h"
 
 using namespace heddle::recipe;
 
@@ -66,5 +67,5 @@ class AxesTest : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(AxesTest)
+HEDDLE_TEST(AxesTest)
 #include "axes_test.moc"
