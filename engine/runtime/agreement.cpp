@@ -51,6 +51,11 @@ std::vector<std::string> texts_of(const std::string& mine, int64_t ranks,
   return texts;
 }
 
+at::Tensor reduced(const at::Tensor& mine, const std::string& how, c10::Device device) {
+  at::NoGradGuard no_grad;
+  return wait(all_reduce({mine.to(device)}, how, world_group())).front().cpu();
+}
+
 }  // namespace
 
 std::vector<std::string> gather_texts(const std::string& mine, int64_t ranks) {
@@ -61,20 +66,19 @@ std::vector<std::string> gather_texts(const std::string& mine, int64_t ranks) {
 std::vector<int64_t> most_of_ranks(const std::vector<int64_t>& mine, int64_t ranks,
                                    c10::Device device) {
   if (ranks == 1) return mine;
-  at::NoGradGuard no_grad;
-  const at::Tensor numbers = at::tensor(mine, at::kDouble).to(device);
-  const at::Tensor most =
-      runtime::wait(runtime::all_reduce({numbers}, "max", runtime::world_group())).front().cpu();
+  const at::Tensor most = reduced(at::tensor(mine, at::kDouble), "max", device);
   const auto* first = most.const_data_ptr<double>();
   return {first, first + mine.size()};
 }
 
+double max_of_ranks(double mine, int64_t ranks, c10::Device device) {
+  if (ranks == 1) return mine;
+  return *reduced(at::tensor({mine}, at::kDouble), "max", device).const_data_ptr<double>();
+}
+
 double mean_of_ranks(double mine, int64_t ranks, c10::Device device) {
   if (ranks == 1) return mine;
-  at::NoGradGuard no_grad;
-  const at::Tensor number = at::tensor({mine}, at::kDouble).to(device);
-  const at::Tensor sum =
-      runtime::wait(runtime::all_reduce({number}, "sum", runtime::world_group())).front().cpu();
+  const at::Tensor sum = reduced(at::tensor({mine}, at::kDouble), "sum", device);
   return *sum.const_data_ptr<double>() / static_cast<double>(ranks);
 }
 

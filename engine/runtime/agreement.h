@@ -25,8 +25,9 @@ std::vector<std::string> gather_texts(const std::string& mine, int64_t ranks);
 std::vector<int64_t> most_of_ranks(const std::vector<int64_t>& mine, int64_t ranks,
                                    c10::Device device);
 
-/// The mean of a number over the ranks, the same on all of them.
+/// The mean of a number over the ranks, or the largest, the same on all of them.
 double mean_of_ranks(double mine, int64_t ranks, c10::Device device);
+double max_of_ranks(double mine, int64_t ranks, c10::Device device);
 
 /// Whether it is so on any rank.
 bool any_rank(bool mine, int64_t ranks, c10::Device device);

@@ -16,26 +16,17 @@ namespace {
 
 std::string file_of(const runs::RankContext& context) { return context.run_dir + "/results.json"; }
 
-/// 0 of none.
-double median(std::vector<double> all) {
-  if (all.empty()) return 0.0;
-  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-  std::nth_element(all.begin(), middle, all.end());
-  return *middle;
-}
+constexpr const char* kStepSeconds = "step_seconds";
 
 }  // namespace
 
-std::vector<double> Results::timed() const {
-  const size_t first = step_seconds.size() > kWarmUp ? kWarmUp : 0;
-  return {step_seconds.begin() + static_cast<std::ptrdiff_t>(first), step_seconds.end()};
-}
+std::span<const double> Results::timed() const { return steps.counted(kStepSeconds); }
 
-double Results::median_step_seconds() const { return median(timed()); }
+double Results::median_step_seconds() const { return steps.average(kStepSeconds).value_or(0); }
 
 double Results::fastest_step_seconds() const {
-  const std::vector<double> all = timed();
-  return all.empty() ? 0.0 : *std::min_element(all.begin(), all.end());
+  const std::span<const double> all = timed();
+  return all.empty() ? 0.0 : *std::ranges::min_element(all);
 }
 
 double Results::tokens_per_second_per_rank() const {
@@ -43,13 +34,24 @@ double Results::tokens_per_second_per_rank() const {
   return seconds > 0 ? static_cast<double>(tokens_per_step) / seconds : 0.0;
 }
 
-double Results::median_exposed_seconds() const { return median(exposed_seconds); }
-
-double Results::median_bubble_seconds() const { return median(bubble_seconds); }
-
 std::optional<double> Results::mfu(double tokens_per_second) const {
   if (!peak_flops) return std::nullopt;
   return tokens_per_second * flops_per_token / *peak_flops;
+}
+
+std::map<std::string, double> averages_of_ranks(const telemetry::StepAverages& mine, int64_t ranks,
+                                                c10::Device device) {
+  std::map<std::string, double> averages;
+  for (const telemetry::Metric& metric : telemetry::metrics()) {
+    const std::string name(metric.name);
+    const std::optional<double> average = mine.average(name);
+    if (!average) continue;
+    using enum telemetry::Fold;
+    averages[name] = metric.over_ranks == mean   ? runtime::mean_of_ranks(*average, ranks, device)
+                     : metric.over_ranks == most ? runtime::max_of_ranks(*average, ranks, device)
+                                                 : *average;
+  }
+  return averages;
 }
 
 Result<std::optional<NewFile>> reserve_results(const runs::RankContext& context, int64_t steps) {
@@ -65,6 +67,11 @@ namespace {
 
 nlohmann::ordered_json or_null(const std::optional<double>& number) {
   return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json(nullptr);
+}
+
+nlohmann::ordered_json average_or_null(const Results& results, const char* name) {
+  const auto found = results.averages.find(name);
+  return or_null(found == results.averages.end() ? std::nullopt : std::optional(found->second));
 }
 
 // For the next prediction here to tell how sure it is. Where it cannot be kept, nothing is lost
@@ -121,13 +128,15 @@ Result<> write_results(std::optional<NewFile> room, const runs::RankContext& con
       {"first_step_seconds", results.first_step_seconds},
       {"capture_seconds", runner.facts.capture_seconds},
       {"plan_seconds", runner.facts.plan_seconds},
-      {"exposed_seconds", or_null(results.exposed_of_ranks)},
-      {"bubble_seconds", or_null(results.bubble_of_ranks)},
+      {"exposed_seconds", average_or_null(results, "exposed_seconds")},
+      {"bubble_seconds", average_or_null(results, "bubble_seconds")},
       {"plan_hash", runner.facts.plan_hash},
       {"nodes", runner.facts.nodes},
       {"collectives", runner.facts.collectives},
       {"collective_bytes", runner.facts.collective_bytes},
       {"model_forward_calls", runner.model_forward_calls()}};
+  for (const auto& [name, average] : results.averages)
+    if (!json.contains(name)) json[name] = average;
   if (device.is_cuda()) json["peak_reserved_bytes"] = results.peak_reserved_of_ranks;
   if (const auto& expected = runner.facts.expected)
     json["expected"] = {{"step_seconds", expected->step_seconds},

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,25 +12,20 @@
 #include "base/result.h"
 #include "engine/cost/checks.h"
 #include "engine/runs/launch.h"
+#include "engine/telemetry/step_averages.h"
 #include "engine/train/runner.h"
 
 namespace heddle::train {
 
 /// Collected step by step on every rank.
 struct Results {
-  static constexpr size_t kWarmUp = 3;
-
   std::string mode;
   int64_t first_step = 1;  // 1-based; more where the run goes on from a checkpoint
   std::vector<double> losses;
-  std::vector<double> step_seconds;
-  std::vector<double> exposed_seconds;  // of the profiled steps, on this rank
-  std::vector<double> bubble_seconds;
-  cost::WorkRatios work;  // of the profiled steps after the warm-up, on this rank
-  double others = 0;      // the share of the host's cores that others took from them
-  // The ranks' medians, their mean; none without such a step.
-  std::optional<double> exposed_of_ranks;
-  std::optional<double> bubble_of_ranks;
+  telemetry::StepAverages steps;           // of this rank
+  std::map<std::string, double> averages;  // of the ranks' averages, by metric; known at the end
+  cost::WorkRatios work;                   // of the profiled steps after the warm-up, on this rank
+  double others = 0;              // the share of the host's cores that others took from them
   double first_step_seconds = 0;  // from the launcher's start to the first step's end
   int64_t tokens_per_step = 0;    // of one rank
   double flops_per_token = 0;     // recipe/modules.h
@@ -38,18 +35,19 @@ struct Results {
   std::optional<double> peak_flops;    // of the GPU; none for a CPU, or one that is not known
 
   /// Whether the last step was one of the first, which are slower.
-  bool is_warm_up() const { return step_seconds.size() <= kWarmUp; }
-  /// The seconds of the steps after the warm-up (the first three, when there are more).
-  std::vector<double> timed() const;
+  bool is_warm_up() const { return losses.size() <= telemetry::kWarmUpSteps; }
+  /// The seconds of the steps after the warm-up.
+  std::span<const double> timed() const;
   double median_step_seconds() const;
   double fastest_step_seconds() const;
   double tokens_per_second_per_rank() const;
-  /// A median, as the steps' is; else a few slow steps would make it the larger share of one.
-  double median_exposed_seconds() const;
-  double median_bubble_seconds() const;
   /// Model FLOPs utilization: the share of the peak that so many tokens a second of a rank need.
   std::optional<double> mfu(double tokens_per_second) const;
 };
+
+/// The ranks' averages as one, by metric. Every rank calls this and has values of the same metrics.
+std::map<std::string, double> averages_of_ranks(const telemetry::StepAverages& mine, int64_t ranks,
+                                                c10::Device device);
 
 /// Rank 0 sets room aside for the results of so many steps, of a million at most.
 Result<std::optional<NewFile>> reserve_results(const runs::RankContext& context, int64_t steps);

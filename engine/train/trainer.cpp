@@ -140,12 +140,7 @@ class Trainer {
                                               ranks, device_);
     results_.peak_of_ranks = peaks[0];
     results_.peak_reserved_of_ranks = peaks[1];
-    if (!results_.exposed_seconds.empty()) {
-      results_.exposed_of_ranks =
-          runtime::mean_of_ranks(results_.median_exposed_seconds(), ranks, device_);
-      results_.bubble_of_ranks =
-          runtime::mean_of_ranks(results_.median_bubble_seconds(), ranks, device_);
-    }
+    results_.averages = averages_of_ranks(results_.steps, ranks, device_);
     if (observed_) results_.work = observed_->ratios();
     if (const auto written = write_results(std::move(*room), context_, results_, runner_, device_);
         !written)
@@ -226,7 +221,6 @@ class Trainer {
     patience_.took(seconds);
     if (step == beginning_.step) results_.first_step_seconds = unix_now() - context_.spawned_at;
     results_.losses.push_back(loss);
-    results_.step_seconds.push_back(seconds);
     if (results_.is_warm_up()) measured_from_ = cost::cpu_times();
 
     telemetry::Step record{
@@ -256,8 +250,7 @@ class Trainer {
       telemetry::Spans spans{.step = step + 1, .time = done.time, .spans = done.timeline.take()};
       if (observed_ && !results_.is_warm_up()) observed_->add(spans.spans);
       const runtime::Unhidden unhidden = runtime::unhidden(spans.spans);
-      results_.exposed_seconds.push_back(unhidden.exposed);
-      results_.bubble_seconds.push_back(unhidden.bubble);
+      results_.steps.add("bubble_seconds", unhidden.bubble);
       record.values["exposed_seconds"] = unhidden.exposed;
       if (const size_t dropped = telemetry::cut_to_fit(spans); dropped > 0)
         if (const auto warned = log_.append(telemetry::Log{
@@ -268,6 +261,7 @@ class Trainer {
           return warned;
       if (const auto logged = log_.append(spans); !logged) return logged;
     }
+    for (const auto& [name, value] : record.values) results_.steps.add(name, value);
     if (const auto logged = log_.append(record); !logged) return logged;
     if (const auto told = tell_tokens(); !told) return told;
     if (std::isfinite(norm) && std::isfinite(loss)) {
@@ -398,7 +392,6 @@ class Trainer {
                                           : "done",
         .cause = excerpt(outcome.unsaved),
         .results = {{"tokens_per_second_per_rank", results_.tokens_per_second_per_rank()},
-                    {"step_seconds", results_.median_step_seconds()},
                     {"peak_bytes", static_cast<double>(results_.peak_of_ranks)},
                     {"first_step_seconds", results_.first_step_seconds},
                     {"capture_seconds", runner_.facts.capture_seconds},
@@ -409,8 +402,7 @@ class Trainer {
     if (const auto mfu = results_.mfu(results_.tokens_per_second_per_rank()))
       end.results["mfu"] = *mfu;
     if (!results_.losses.empty()) end.results["last_loss"] = results_.losses.back();
-    if (results_.exposed_of_ranks) end.results["exposed_seconds"] = *results_.exposed_of_ranks;
-    if (results_.bubble_of_ranks) end.results["bubble_seconds"] = *results_.bubble_of_ranks;
+    end.results.insert(results_.averages.begin(), results_.averages.end());
     if (outcome.stopped && end.cause.empty()) end.cause = "stopped by the user";
     return end;
   }

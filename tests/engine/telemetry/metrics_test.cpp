@@ -6,6 +6,7 @@
 #include <set>
 
 #include "engine/plan/memory_bytes.h"
+#include "engine/telemetry/step_averages.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle;
@@ -80,6 +81,21 @@ class MetricsTest : public QObject {
     QCOMPARE(folded("tokens_per_second"), 3.0);  // the mean
     QCOMPARE(folded("resident_bytes"), 5.0);     // the most
     QVERIFY(std::isnan(RankFold(metric("loss")).value()));
+  }
+
+  void steps_become_one() {
+    StepAverages steps;
+    QVERIFY(!steps.average("step_seconds"));
+    for (const double seconds : {9.0, 9.0, 9.0}) steps.add("step_seconds", seconds);
+    QCOMPARE(steps.average("step_seconds"), 9.0);  // there is no more than the warm-up
+    for (const double seconds : {2.0, 1.0, 3.0, 4.0}) steps.add("step_seconds", seconds);
+    QCOMPARE(steps.average("step_seconds"), 3.0);
+    QCOMPARE(steps.counted("step_seconds").size(), size_t{4});
+    steps.add("exposed_seconds", 0.5);  // has no warm-up
+    QCOMPARE(steps.average("exposed_seconds"), 0.5);
+    steps.add("lr", 1e-3);
+    steps.add("unknown", 1);
+    QVERIFY(!steps.average("lr") && !steps.average("unknown"));
   }
 };
 
