@@ -11,7 +11,7 @@ namespace heddle::predict {
 namespace {
 
 constexpr size_t kMaxHere = 3, kMax = 4;  // ways that close it: on these ranks, and in all
-constexpr int kPlannedHere = 4, kPlanned = 6;
+constexpr int kMaxPlansHere = 4, kMaxPlansElsewhere = 6;
 constexpr double kFormulaIsOff = 1.1;
 
 struct Change {
@@ -129,7 +129,7 @@ class Finder {
       }
       const double expected = static_cast<double>(plan_.peak_bytes) * bytes / bytes_by_formula_;
       if (expected > kFormulaIsOff * static_cast<double>(plan_.limit_bytes)) continue;
-      if (planned_ == (here ? kPlannedHere : kPlanned) || look_at(change)) return;
+      if (planned_ == (here ? kMaxPlansHere : kMaxPlansElsewhere) || look_at(change)) return;
     }
   }
 

@@ -22,7 +22,7 @@ namespace {
 using passes::Action;
 using passes::Part;
 
-constexpr int64_t kPlanned = 3;  // micro-batches
+constexpr int64_t kPlannedMicroBatches = 3;  // micro-batches
 
 /// Forward or backward of one micro-batch in one of a rank's stages, as it was simulated.
 struct Block {
@@ -68,7 +68,7 @@ class KindMaker {
   Result<Kind> make(int64_t pipeline_rank) {
     const int64_t pp = recipe_.parallelism.pp;
     Kind kind;
-    kind.micro_batches = std::min(kPlanned, recipe_.micro_batches());
+    kind.micro_batches = std::min(kPlannedMicroBatches, recipe_.micro_batches());
     recipe::Recipe few = recipe_;
     few.parallelism.stage_layers = pp > 1 ? layout_.stage_layers() : std::vector<int64_t>{};
     all_forward_first(few);
@@ -103,7 +103,7 @@ class KindMaker {
     recipe::Parallelism& p = few.parallelism;
     const bool splits = p.pp_schedule == recipe::PipelineSchedule::zero_bubble;
     if (splits && layout_.stages() == p.pp) {
-      p.zero_bubble_limit = 2 * p.pp + kPlanned;
+      p.zero_bubble_limit = 2 * p.pp + kPlannedMicroBatches;
     } else {
       p.pp_schedule = recipe::PipelineSchedule::gpipe;
     }
