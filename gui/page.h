@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QAction>
+#include <QCoreApplication>
 #include <QList>
 #include <QString>
 #include <QWidget>
@@ -9,8 +10,18 @@
 
 namespace heddle::gui {
 
+class Page;
 class Session;
 struct PlannedRecipe;
+
+/// A page in the window's list (window/pages.cpp).
+struct PageEntry {
+  const char* name;   // stable, as in `heddle render live`
+  const char* title;  // on screen, in the top bar and the rail; translated in the context "Pages"
+  const char* icon;   // of resources/icons
+  Qt::Key key;        // with Ctrl: goes there
+  Page* (*make)(Session& session);
+};
 
 /// Pages are made once, with the session, and live as long as the window. They load lazily: nothing
 /// is read before `activated` or a `show…` call.
@@ -20,10 +31,10 @@ class Page : public QWidget {
  public:
   explicit Page(Session& session, QWidget* parent = nullptr) : QWidget(parent), session_(session) {}
 
-  /// Stable name, as in `heddle render live`: compose, launch, live, runs, compare, targets.
-  virtual QString name() const = 0;
-  /// On screen, in the top bar and the rail.
-  virtual QString title() const = 0;
+  /// The window sets it; `name` and `title` are the entry's.
+  void setEntry(const PageEntry& entry) { entry_ = &entry; }
+  QString name() const { return QLatin1String(entry_->name); }
+  QString title() const { return QCoreApplication::translate("Pages", entry_->title); }
   /// Beside the title, muted: "25 of 184 runs, 3 selected". Emit headerChanged when it changes.
   virtual QString subtitle() const { return {}; }
   /// Widgets in the top bar after the title while the page is shown (a run picker); may
@@ -44,6 +55,8 @@ class Page : public QWidget {
   }
   /// The same of predicted plans (Compare); other pages ignore it.
   virtual void showPlans(const std::vector<PlannedRecipe>& plans) { Q_UNUSED(plans) }
+  /// The run's prediction against its measurement, node by node (Compare).
+  virtual void showNodes(qint64 run) { Q_UNUSED(run) }
   /// A recipe to edit (Compose) or to launch (Launch). `file` may be empty: a recipe of a run.
   /// Other pages ignore it.
   virtual void showRecipe(const QString& name, const QString& toml, const QString& file) {
@@ -71,6 +84,7 @@ class Page : public QWidget {
 
  private:
   Session& session_;
+  const PageEntry* entry_ = nullptr;
 };
 
 }  // namespace heddle::gui

@@ -9,15 +9,10 @@
 
 #include "gui/models/text_file.h"
 #include "gui/theme/theme.h"
-#include "gui/views/compare/compare_page.h"
-#include "gui/views/compose/compose_page.h"
-#include "gui/views/launch/launch_page.h"
 #include "gui/views/lineage/continue_dialog.h"
-#include "gui/views/live/live_page.h"
-#include "gui/views/runs/runs_page.h"
-#include "gui/views/targets/targets_page.h"
 #include "gui/widgets/layouts.h"
 #include "gui/widgets/toast.h"
+#include "gui/window/pages.h"
 #include "workbench/launch.h"
 #include "workbench/paths.h"
 
@@ -76,13 +71,12 @@ MainWindow::~MainWindow() {
 
 void MainWindow::addPages() {
   auto* group = new QActionGroup(this);
-  int number = 1;
-  for (Page* page : std::initializer_list<Page*>{
-           new ComposePage(session_), new LaunchPage(session_), new LivePage(session_),
-           new RunsPage(session_), new ComparePage(session_), new TargetsPage(session_)}) {
+  for (const PageEntry& entry : pages()) {
+    Page* page = entry.make(session_);
+    page->setEntry(entry);
     pages_->addWidget(page);
-    QAction* action = registry_.add(tr("Go to"), page->title(), page->name(),
-                                    QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_0 + number++)));
+    QAction* action = registry_.add(tr("Go to"), page->title(), QLatin1String(entry.icon),
+                                    QKeySequence(Qt::CTRL | entry.key));
     action->setObjectName(page->name());
     action->setCheckable(true);
     group->addAction(action);
@@ -148,7 +142,7 @@ void MainWindow::connectSession() {
     compare->showRuns(runs);
   });
   connect(&session_, &Session::nodesRequested, this, [this](qint64 run) {
-    auto* compare = static_cast<ComparePage*>(page(QStringLiteral("compare")));
+    Page* compare = page(QStringLiteral("compare"));
     switchTo(compare);
     compare->showNodes(run);
   });

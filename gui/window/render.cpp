@@ -10,6 +10,7 @@
 #include "base/say.h"
 #include "gui/theme/theme.h"
 #include "gui/window/main_window.h"
+#include "gui/window/pages.h"
 #include "storage/store.h"
 
 namespace heddle::gui {
@@ -30,6 +31,12 @@ struct Picture {
   std::string size = "1600x1000";
   std::string file;
 };
+
+std::vector<std::string> pageNames() {
+  std::vector<std::string> names;
+  for (const PageEntry& entry : pages()) names.emplace_back(entry.name);
+  return names;
+}
 
 Result<QSize> sizeOf(const std::string& text) {
   const QStringList parts = QString::fromStdString(text).split(QChar('x'));
@@ -130,7 +137,7 @@ int render(int argc, char** argv) {
   command->fallthrough();
   command->add_option("page", picture.page, "the page")
       ->required()
-      ->check(CLI::IsMember({"compose", "launch", "live", "runs", "compare", "targets"}));
+      ->check(CLI::IsMember(pageNames()));
   command->add_option("--run", picture.runs, "a run's name or id; several for compare");
   command->add_option("--recipe", picture.recipe, "a recipe for compose");
   command->add_option("--theme", picture.theme)->check(CLI::IsMember({"dark", "light"}));

@@ -29,8 +29,6 @@ class ComparePage : public Page {
  public:
   explicit ComparePage(Session& session, QWidget* parent = nullptr);
 
-  QString name() const override { return QStringLiteral("compare"); }
-  QString title() const override { return tr("Compare"); }
   QString subtitle() const override;
   QList<QAction*> pageActions() override { return {copy_}; }
   void activated() override;
@@ -38,7 +36,7 @@ class ComparePage : public Page {
   void showRuns(const QList<qint64>& runs) override;
   /// Where the run's step differs from its prediction. A comparison that a person has chosen stays,
   /// with that run in it.
-  void showNodes(qint64 run);
+  void showNodes(qint64 run) override;
   void showPlans(const std::vector<PlannedRecipe>& plans) override;
   void keepLayout() override;
   bool isReady() const override {

@@ -21,8 +21,6 @@ class ComposePage : public Page {
  public:
   explicit ComposePage(Session& session, QWidget* parent = nullptr);
 
-  QString name() const override { return QStringLiteral("compose"); }
-  QString title() const override { return tr("Compose"); }
   QString subtitle() const override;
   QWidget* headerWidget() override { return header_; }
   QList<QAction*> pageActions() override;

@@ -33,8 +33,6 @@ class LaunchPage : public Page {
  public:
   explicit LaunchPage(Session& session, QWidget* parent = nullptr);
 
-  QString name() const override { return QStringLiteral("launch"); }
-  QString title() const override { return tr("Launch"); }
   QString subtitle() const override;
   QList<QAction*> pageActions() override { return {launch_}; }
   void activated() override;

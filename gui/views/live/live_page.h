@@ -28,8 +28,6 @@ class LivePage : public Page {
  public:
   explicit LivePage(Session& session, QWidget* parent = nullptr);
 
-  QString name() const override { return QStringLiteral("live"); }
-  QString title() const override { return tr("Live"); }
   QString subtitle() const override;
   QWidget* headerWidget() override { return picker_; }
   QList<QAction*> pageActions() override { return {checkpoint_, stop_, kill_, resume_, fork_}; }

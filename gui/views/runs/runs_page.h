@@ -26,8 +26,6 @@ class RunsPage : public Page {
  public:
   explicit RunsPage(Session& session, QWidget* parent = nullptr);
 
-  QString name() const override { return QStringLiteral("runs"); }
-  QString title() const override { return tr("Runs"); }
   QString subtitle() const override;
   QList<QAction*> pageActions() override {
     return {train_,  import_,  compare_, resume_,  fork_,    stop_,

@@ -23,8 +23,6 @@ class TargetsPage : public Page {
  public:
   explicit TargetsPage(Session& session, QWidget* parent = nullptr);
 
-  QString name() const override { return QStringLiteral("targets"); }
-  QString title() const override { return tr("Targets"); }
   QString subtitle() const override;
   QList<QAction*> pageActions() override { return {probe_, edit_, add_}; }
   void activated() override;

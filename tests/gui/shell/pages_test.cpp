@@ -1,5 +1,7 @@
 // All six pages at two sizes in both themes, with data: no text exceeds its place, and what is
 // drawn has the contrast that the theme promises.
+#include "gui/window/pages.h"
+
 #include <QCheckBox>
 #include <QLabel>
 #include <QPushButton>
@@ -120,12 +122,12 @@ class PagesTest : public QObject {
     QTest::addColumn<QString>("page");
     QTest::addColumn<QSize>("size");
     QTest::addColumn<int>("mode");
-    for (const char* page : {"compose", "launch", "live", "runs", "compare", "targets"})
+    for (const PageEntry& page : pages())
       for (const QSize size : {QSize(1600, 1000), QSize(1100, 700)})
         for (const auto mode : {Theme::Mode::dark, Theme::Mode::light})
-          QTest::addRow("%s %d %s", page, size.width(),
+          QTest::addRow("%s %d %s", page.name, size.width(),
                         mode == Theme::Mode::dark ? "dark" : "light")
-              << QString::fromLatin1(page) << size << static_cast<int>(mode);
+              << QString::fromLatin1(page.name) << size << static_cast<int>(mode);
   }
 
   void textFitsAndIsReadable() {

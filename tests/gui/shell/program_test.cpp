@@ -4,6 +4,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "gui/window/pages.h"
 #include "storage/queries.h"
 #include "tests/support/sample_runs.h"
 #include "tests/support/test_class.h"
@@ -68,11 +69,11 @@ class ProgramTest : public QObject {
     // The lease is what a process takes that follows unfinished runs: the store has one.
     const QString lease = store() + QStringLiteral(".lease");
     QFile::remove(lease);
-    for (const char* page : {"compose", "launch", "live", "runs", "compare", "targets"}) {
+    for (const gui::PageEntry& page : gui::pages()) {
       const auto [code, said] =
-          heddle({"--store", store(), "render", page, "--to", folder_.filePath("page.png")});
+          heddle({"--store", store(), "render", page.name, "--to", folder_.filePath("page.png")});
       QVERIFY2(code == 0, said.constData());
-      QVERIFY2(!QFile::exists(lease), page);
+      QVERIFY2(!QFile::exists(lease), page.name);
     }
     auto reader = storage::Reader::open(store().toStdString());
     QVERIFY(reader && reader->targets()->empty());

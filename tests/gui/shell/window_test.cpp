@@ -15,6 +15,7 @@
 #include "gui/views/runs/runs_model.h"
 #include "gui/views/runs/runs_page.h"
 #include "gui/window/main_window.h"
+#include "gui/window/pages.h"
 #include "gui/window/run_status.h"
 #include "storage/trust.h"
 #include "storage/writer.h"
@@ -52,10 +53,9 @@ class WindowTest : public QObject {
   }
 
   void pagesByKey() {
-    const char* const names[] = {"compose", "launch", "live", "runs", "compare", "targets"};
-    for (int i = 0; i < 6; ++i) {
-      QTest::keyClick(window_.get(), Qt::Key(Qt::Key_1 + i), Qt::ControlModifier);
-      QCOMPARE(window_->currentPage()->name(), QLatin1String(names[i]));
+    for (const PageEntry& entry : pages()) {
+      QTest::keyClick(window_.get(), entry.key, Qt::ControlModifier);
+      QCOMPARE(window_->currentPage()->name(), QLatin1String(entry.name));
       QVERIFY(window_->currentPage()->isVisible());
     }
   }
