@@ -493,6 +493,7 @@ TORCH_LIBRARY_IMPL(heddle, CUDA, library) {
   library.impl("total_norm", &total_norm);
   library.impl("clip_factor", &clip_factor);
   library.impl("adamw_", kernels::update_kernel<&update<&launch::adamw>>());
+  library.impl("sgd_", kernels::update_kernel<&update<&launch::sgd>>());
 }
 
 }  // namespace heddle::cuda

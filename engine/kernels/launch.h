@@ -156,6 +156,6 @@ struct UpdateRates {
 };
 using Update = void(const ListBlocks& blocks, const UpdateInputs& tensors, const UpdateRates& rates,
                     cudaStream_t stream);
-Update adamw;
+Update adamw, sgd;
 
 }  // namespace heddle::kernels::cuda

@@ -7,9 +7,10 @@ namespace heddle::optim {
 
 // Each from its file.
 Optimizer adamw();
+Optimizer sgd();
 
 const std::vector<Optimizer>& optimizers() {
-  static const std::vector<Optimizer> all = {adamw()};
+  static const std::vector<Optimizer> all = {adamw(), sgd()};
   return all;
 }
 

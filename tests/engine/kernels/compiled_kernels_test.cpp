@@ -36,7 +36,7 @@ const std::map<std::string, int> narrow_once = {{"merge_attention", 2}};
 const QStringList packing = {"rms_norm", "rope",          "merge_attention",
                              "swiglu",   "cross_entropy", "vocabulary_cross_entropy",
                              "gradient", "cast_list",     "adamw",
-                             "float8",   "float8_shards"};
+                             "sgd",      "float8",        "float8_shards"};
 // Kernels whose every variant packs; of the others those whose last argument says so.
 bool packs(const std::string& kernel) {
   static const QRegularExpression of_pack("[ <](4|8)>$");

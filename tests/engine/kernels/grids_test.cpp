@@ -77,6 +77,9 @@ class GridsTest : public QObject {
     row("AdamW", [=] {
       cuda::adamw(a_layers_weights(), {}, {fp64, labels, x, {0.9, 0.95, 1e-8, 0.1}}, nullptr);
     });
+    row("SGD", [=] {
+      cuda::sgd(a_layers_weights(), {}, {fp64, labels, x, {0.9, 0, 0.1}}, nullptr);
+    });
     for (const bool by_row : {false, true})
       for (const bool transposed : {false, true}) {
         const QByteArray name =

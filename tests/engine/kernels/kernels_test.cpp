@@ -467,6 +467,35 @@ class KernelsTest : public QObject {
     QVERIFY(close(ours, p64.to(at::kFloat)));
   }
 
+  void sgd_is_libtorchs_data() {
+    QTest::addColumn<double>("momentum");
+    QTest::addColumn<bool>("nesterov");
+    QTest::addColumn<double>("weight_decay");
+    QTest::newRow("plain") << 0.0 << false << 0.0;
+    QTest::newRow("momentum") << 0.9 << false << 0.0;
+    QTest::newRow("weight decay") << 0.9 << false << 0.1;
+    QTest::newRow("nesterov") << 0.8 << true << 0.1;
+  }
+  void sgd_is_libtorchs() {
+    QFETCH(double, momentum);
+    QFETCH(bool, nesterov);
+    QFETCH(double, weight_decay);
+    const double lr = 0.1, factor = 0.5;
+    const Tensor p = at::randn({70001});
+    Tensor ours = p.clone(), buffer = at::zeros_like(p), theirs = p.clone(),
+           their_buffer = at::zeros_like(p);
+    for (int64_t t = 1; t <= 5; ++t) {
+      const Tensor grad = at::randn_like(p);
+      kernels::update_("heddle::sgd_", {{ours}, {buffer}}, {grad},
+                       at::scalar_tensor(lr, at::kDouble), at::scalar_tensor(t, at::kLong),
+                       at::scalar_tensor(factor, at::kFloat), {momentum, nesterov, weight_decay});
+      at::_fused_sgd_({theirs}, {grad * factor}, {their_buffer}, weight_decay, momentum, lr, 0,
+                      nesterov, false, t == 1);
+    }
+    QVERIFY(close(ours, theirs, 1e-6, 1e-6));
+    if (momentum > 0) QVERIFY(close(buffer, their_buffer, 1e-6, 1e-6));
+  }
+
   void a_gradient_that_is_not_finite_changes_nothing() {
     const Tensor grad = at::full({5}, NAN), before = at::ones({5});
     const Tensor factor =

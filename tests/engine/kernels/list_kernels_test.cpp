@@ -1,5 +1,5 @@
 // The CUDA kernels that take lists of tensors, as host code, against the formulas: casts, norms of
-// gradients, AdamW.
+// gradients, AdamW, SGD.
 #include <QTest>
 
 #include "tests/engine/kernels/host/check.h"
@@ -167,6 +167,39 @@ void check_adamw(const Rates& rates, const std::vector<size_t>& sizes) {
   QVERIFY2(close.holds(), close.text());
 }
 
+void check_sgd(bool nesterov, const std::vector<size_t>& sizes) {
+  const double lr = 0.1, momentum = 0.9f, decay = 0.01f;
+  const int64_t step = 7;
+  const float factor = 0.25F;
+  const auto p = List<float>::random(sizes), m = List<float>::random(sizes, 0.1),
+             g = List<float>::random(sizes);
+  const auto [p_after, m_after] = in_any_order([&] {
+    std::tuple after(p.copy(), m.copy());
+    cuda::UpdateInputs inputs{};
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      inputs.parameter[i] = std::get<0>(after).tensors[i].data();
+      inputs.state[0][i] = std::get<1>(after).tensors[i].data();
+      inputs.grad[i] = g.tensors[i].data();
+    }
+    cuda::sgd(blocks_of(sizes), inputs,
+              {&lr, &step, &factor, {momentum, nesterov ? 1.0 : 0.0, decay}}, nullptr);
+    return after;
+  });
+  Closeness close;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    for (size_t j = 0; j < sizes[i]; ++j) {
+      const double p0 = p.tensors[i][j], m0 = m.tensors[i][j];
+      const double grad = g.tensors[i][j] * factor + decay * p0, m1 = momentum * m0 + grad;
+      const double g_size = std::abs(g.tensors[i][j] * factor) + std::abs(decay * p0),
+                   m_size = std::abs(momentum * m0) + g_size;
+      const double way = nesterov ? momentum * m1 + grad : m1;
+      const double way_size = nesterov ? m_size + g_size : m_size;
+      close.see<float>(m_after.tensors[i][j], m1, m_size, 6);
+      close.see<float>(p_after.tensors[i][j], p0 - lr * way, std::abs(p0) + lr * way_size, 12);
+    }
+  QVERIFY2(close.holds(), close.text());
+}
+
 }  // namespace
 
 class ListKernelsTest : public QObject {
@@ -214,6 +247,16 @@ class ListKernelsTest : public QObject {
     QFETCH(double, beta2);
     QFETCH(float, factor);
     for (const auto& sizes : lists) check_adamw({step, 3e-4, 0.9, beta2, 1e-8, 0.1, factor}, sizes);
+  }
+
+  void sgd_data() {
+    QTest::addColumn<bool>("nesterov");
+    QTest::newRow("momentum") << false;
+    QTest::newRow("nesterov") << true;
+  }
+  void sgd() {
+    QFETCH(bool, nesterov);
+    for (const auto& sizes : lists) check_sgd(nesterov, sizes);
   }
 
   void a_factor_of_zero_changes_nothing() {

@@ -97,10 +97,32 @@ class RecipeTest : public QObject {
     expected.hardware = {"8xh100", 64, "cuda", true};
     QVERIFY(parsed.recipe == expected);
     // Every key of the schema is in that text, so none is left unread.
-    for (const KeyInfo& info : keys()) QVERIFY2(parsed.places.contains(info.key), info.key.c_str());
+    for (const KeyInfo& info : keys())
+      QVERIFY2(parsed.places.contains(info.key) || !applies(info, expected), info.key.c_str());
     const Recipe again = parse(to_toml(expected), "canonical").recipe;
     QCOMPARE(to_toml(again), to_toml(expected));
     QVERIFY(again == expected);
+  }
+
+  void each_optimizer_has_its_keys() {
+    const Recipe sgd =
+        parse("[optimizer]\nname = \"sgd\"\nmomentum = 0.5\nnesterov = true\n", "sgd.toml").recipe;
+    const Optimizer expected{"sgd", 3e-4, {{"momentum", {0.5}}, {"nesterov", {1}}}, 0.1};
+    QVERIFY(sgd.optimizer == expected);
+    QVERIFY(parse(to_toml(sgd), "canonical").recipe == sgd);
+    QStringList names;
+    for (const auto& [key, value] : flatten(sgd))
+      if (key.starts_with("optimizer.")) names << QString::fromStdString(key + " = " + value);
+    QCOMPARE(names, (QStringList{"optimizer.name = \"sgd\"", "optimizer.lr = 3e-4",
+                                 "optimizer.momentum = 0.5", "optimizer.nesterov = true",
+                                 "optimizer.weight_decay = 0.1"}));
+    QStringList differences;
+    for (const Change& change : changes(Recipe{}, sgd))
+      differences << QString::fromStdString(change.key + ": " + change.before + " → " + change.now);
+    QCOMPARE(differences,
+             (QStringList{"optimizer.name: \"adamw\" → \"sgd\"", "optimizer.betas: [0.9, 0.95] → ",
+                          "optimizer.eps: 1e-8 → ", "optimizer.momentum:  → 0.5",
+                          "optimizer.nesterov:  → true"}));
   }
 
   void defaults_are_those_of_the_design() {

@@ -138,6 +138,9 @@ class LayoutsTest : public QObject {
       arguments << "--set"
                 << "parallelism." + key;
     for (const QString& key : variant.split(' ', Qt::SkipEmptyParts)) arguments << "--set" << key;
+    if (!variant.contains("sgd"))
+      arguments << "--set"
+                << "optimizer.eps=1e-6";
     const auto run = run_engine(arguments);
     if (run.exit_code != 0) qWarning("%s", run.err.constData());
     const Weights weights = read(exported(folder + "/step-20"));
@@ -224,7 +227,6 @@ seq_len = 32
 steps = 20
 [optimizer]
 lr = 1e-3
-eps = 1e-6
 )")
                    .arg(QString(HEDDLE_SOURCE_DIR) + "/resources/data/")
                    .toUtf8());
@@ -253,8 +255,11 @@ eps = 1e-6
     row("pp, tp, full recomputation", 4, "pp=2 tp=2 microbatches=4", "recompute.mode=\"full\"");
     row("cp, documents apart", 2, "cp=2 cp_mode=\"ring\"", "data.document_mask=true");
     row("cp by heads, documents apart", 2, "cp=2 cp_mode=\"ulysses\"", "data.document_mask=true");
+    row("tp, dp, SGD", 4, "tp=2", "optimizer.name=\"sgd\" optimizer.nesterov=true");
     row("tp, uneven vocabulary", 2, "tp=2", "model.vocab_size=4099");
     if (qEnvironmentVariableIsSet("HEDDLE_ALL")) {
+      row("ZeRO-1, pp, SGD", 4, "pp=2 microbatches=4 dp_shard_states=\"optimizer\"",
+          "optimizer.name=\"sgd\"");
       row("pp, dp, parameters kept", 4, "pp=2 microbatches=4",
           "wrapping.reshard_after_forward=false");
       row("pp, loss in chunks", 2, "pp=2 microbatches=4", "training.loss_chunks=2");

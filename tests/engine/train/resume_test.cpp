@@ -153,6 +153,21 @@ decay = "none"
     }
   }
 
+  void sgd_goes_on_and_no_other_optimizer_does() {
+    const QStringList sgd = set("optimizer.name", "sgd") + set("optimizer.lr", "0.1");
+    const auto one = train(kOneRank, "", sgd).losses();
+    const QString at = trained_to_ten("sgd", kTwo, sgd);
+    const auto rest = gone_on(at, kOneRank, sgd);
+    QCOMPARE(rest.size(), 10);
+    for (int i = 0; i < 10; ++i) QVERIFY(std::abs(rest[i] - one[10 + i]) <= 1e-4);
+    const auto other = train(kOneRank, at);
+    QCOMPARE(other.exit_code, 2);
+    QVERIFY2(other.err.contains("checkpoint.folder") &&
+                 other.err.contains("a checkpoint of another optimizer: sgd with momentum_buffer, "
+                                    "the recipe's is adamw with exp_avg and exp_avg_sq"),
+             other.err.constData());
+  }
+
   void the_data_goes_on_with_another_batch() {
     const QString at = trained_to_ten("batch");
     const QString run_dir = folder_.filePath("batch-run");
