@@ -16,10 +16,10 @@ std::vector<Value> UpdateOperators::call(const std::string& name,
   torch::jit::Stack stack;
   for (const optim::Argument& argument : arguments) {
     if (const auto* value = std::get_if<Value>(&argument)) {
-      stack.emplace_back(at(*value));
+      stack.emplace_back(tensor(*value));
     } else if (const auto* list = std::get_if<std::vector<Value>>(&argument)) {
       std::vector<at::Tensor> tensors;
-      for (const Value each : *list) tensors.push_back(at(each));
+      for (const Value each : *list) tensors.push_back(tensor(each));
       stack.emplace_back(std::move(tensors));
     } else if (const auto* number = std::get_if<double>(&argument)) {
       stack.emplace_back(*number);

@@ -13,12 +13,13 @@ namespace heddle::step {
 class UpdateOperators : public optim::Operators {
  public:
   optim::Value add(const at::Tensor& tensor);
+  const at::Tensor& tensor(optim::Value value) const {
+    return tensors_[static_cast<size_t>(value)];
+  }
   std::vector<optim::Value> call(const std::string& name,
                                  const std::vector<optim::Argument>& arguments) override;
 
  private:
-  const at::Tensor& at(optim::Value value) const { return tensors_[static_cast<size_t>(value)]; }
-
   std::vector<at::Tensor> tensors_;
 };
 
