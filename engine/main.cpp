@@ -12,17 +12,17 @@
 #include "base/option_values.h"
 #include "base/say.h"
 #include "engine/checkpoint/step_folders.h"
-#include "engine/commands/calibrating.h"
 #include "engine/commands/commands.h"
+#include "engine/commands/torch_library.h"
 #include "engine/launch/supervise.h"
 #include "engine/probe/report.h"
 #include "engine/runs/rank_arguments.h"
-#include "engine/runtime/device.h"
-#include "engine/train/rank.h"
 
 namespace {
 
 using namespace heddle;
+using commands::TorchCommands;
+using commands::with_torch;
 
 int run_rank(const std::vector<std::string>& words) {
   const auto context = runs::parse_rank_arguments(words);
@@ -30,7 +30,7 @@ int run_rank(const std::vector<std::string>& words) {
     say(stderr, "{}\n", context.error().message);
     return 2;
   }
-  return train::run_rank(*context);
+  return with_torch([&](const TorchCommands& torch) { return torch.rank(*context); });
 }
 
 void add_recipe(CLI::App* command, commands::RecipeOptions& options) {
@@ -50,7 +50,8 @@ int run(int argc, char** argv) {
   // Ranks are started by the launcher alone, with arguments of their own.
   if (argc > 1 && std::string_view(argv[1]) == "rank") return run_rank({argv + 2, argv + argc});
   // Asked by the launcher alone, too: loading CUDA's libraries is a rank's business.
-  if (argc == 2 && std::string_view(argv[1]) == "gpus") return runtime::print_gpus();
+  if (argc == 2 && std::string_view(argv[1]) == "gpus")
+    return with_torch([](const TorchCommands& torch) { return torch.gpus(); });
 
   if (const Result<> given = check_option_values(argc, argv); !given) {
     say(stderr, "heddle-engine: {}\n", given.error().message);
@@ -248,7 +249,8 @@ int run(int argc, char** argv) {
   if (*train_command || *eval_command) return commands::train(recipe, train);
   if (*log_command) return commands::log(log);
   if (*graph_command) return commands::graph(recipe, graph);
-  if (*plan_command && serve) return commands::serve_plans();
+  if (*plan_command && serve)
+    return with_torch([](const TorchCommands& torch) { return torch.serve(); });
   if (*plan_command) {
     if (!recipe.path.empty()) return commands::plan(recipe, plan);
     say(stderr, "plan: no recipe is named; valid: plan RECIPE, or plan --serve\n");
@@ -256,8 +258,10 @@ int run(int argc, char** argv) {
   }
   if (*search_command) return commands::search(recipe, search);
   if (*calibrate_command)
-    return calibrated == "cuda" ? commands::calibrate_gpus(ranks, json)
-                                : commands::calibrate(ranks, json);
+    return with_torch([&](const TorchCommands& torch) {
+      return calibrated == "cuda" ? torch.calibrate_gpus(ranks, json)
+                                  : torch.calibrate(ranks, json);
+    });
   if (*tokenize_command) return commands::tokenize(tokenize);
   if (*corpus_command) return commands::tokenize_corpus(recipe, jobs);
   if (*stores_command) return commands::stores(stores);

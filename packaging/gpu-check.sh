@@ -33,7 +33,7 @@ unlock_setup
 # not come before its own newer ones.
 to=$(mktemp -d)
 trap 'rm -rf "$to"' EXIT
-for program in heddle-engine gpu_check libheddle_cuda.so; do
+for program in heddle-engine libheddle_torch.so gpu_check libheddle_cuda.so; do
   strip -o "$to/$program" "$HEDDLE_BUILD/bin/$program"
   ldd "$HEDDLE_BUILD/bin/$program" | awk '$3 ~ "^/" { print $3 }'
 done | sort -u | grep -vE "^$HEDDLE_LIBTORCH|/(libc|libm|libdl|libpthread|libresolv|librt|libutil|libstdc\+\+|libgcc_s|ld-linux[^/]*)\.so" | while read -r library; do

@@ -22,6 +22,18 @@ export HEDDLE_ENGINE
 exec "$here/lib/{loader}" --library-path "$here/lib" "$here/bin/heddle-engine" "$@"
 )sh";
 
+/// All that the engine loads: when it starts, and with the library of the commands that need
+/// LibTorch.
+Result<std::vector<Library>> libraries_of_engine(const std::string& engine) {
+  Result<std::vector<Library>> libraries = libraries_of(engine);
+  const std::string torch = fs::path(engine).parent_path() / "libheddle_torch.so";
+  if (!libraries || !fs::is_regular_file(torch)) return libraries;
+  const Result<std::vector<Library>> more = libraries_of_plugin(torch, *libraries);
+  if (!more) return more;
+  libraries->insert(libraries->end(), more->begin(), more->end());
+  return libraries;
+}
+
 }  // namespace
 
 std::string plugin_of(const std::string& engine) {
@@ -47,7 +59,7 @@ Result<Bundle> bundle_of(const std::string& engine, Devices devices) {
   if (!fs::is_regular_file(engine)) {
     return fail("there is no engine at {}: build the target heddle-engine", engine);
   }
-  const Result<std::vector<Library>> libraries = libraries_of(engine);
+  const Result<std::vector<Library>> libraries = libraries_of_engine(engine);
   if (!libraries) return fail(libraries);
 
   Bundle bundle;

@@ -30,8 +30,9 @@ struct Bundle {
   std::string id;        // SHA-256 of the manifest
 };
 
-/// Asks the dynamic loader which libraries `engine` loads, and hashes them (see HashCache). For
-/// GPUs an error says when there is no plug-in next to it, or one of another build.
+/// Asks the dynamic loader which libraries `engine` and libheddle_torch.so load, and hashes them
+/// (see HashCache). For GPUs an error says when there is no plug-in next to it, or one of another
+/// build.
 Result<Bundle> bundle_of(const std::string& engine, Devices devices = Devices::cpus);
 
 /// The CUDA plug-in of an engine on this machine; it need not be there.

@@ -60,14 +60,6 @@ struct SearchOptions {
 /// it with what is known so far, and 130.
 int search(const RecipeOptions& recipe, const SearchOptions& what);
 
-/// `plan --serve`: requests on stdin, answers on stdout, a line of JSON each, until stdin ends. A
-/// newer request of the same key cancels the older one.
-int serve_plans();
-
-/// `calibrate`: measures this machine with `ranks` ranks, or with the usual numbers of them (0);
-/// keeps the results, and prints them as tables or as JSON.
-int calibrate(int32_t ranks, bool json);
-
 /// `convert`: see engine/checkpoint/convert.h.
 struct ConvertOptions {
   std::string from, to;

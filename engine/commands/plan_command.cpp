@@ -10,7 +10,8 @@
 #include "base/read_file.h"
 #include "base/say.h"
 #include "engine/commands/commands.h"
-#include "engine/predict/planning.h"
+#include "engine/commands/refuse.h"
+#include "engine/commands/torch_library.h"
 #include "engine/recipe/fault_lines.h"
 
 namespace heddle::commands {
@@ -86,33 +87,8 @@ void print(const plan::Document& plan) {
   for (const std::string& line : plan.published) say("  {}\n", line);
 }
 
-}  // namespace
-
-int plan(const RecipeOptions& options, const PlanOptions& what) {
-  const auto text = read_named_file(options.path, recipe::kMaxRecipeBytes);
-  if (!text) {
-    say(stderr, "{}\n", text.error().message);
-    return 2;
-  }
-  plan::PlanQuestion question;
-  question.text = *text;
-  question.file = options.path;
-  question.sets = options.sets;
-  question.ranks = options.ranks;
-  question.hardware = what.hardware;
-  question.executor = what.executor;
-  question.timeline = !what.timeline.empty();
-  predict::Planning planning(/*awaits_speed=*/true);
-  predict::PlanAnswer answer = planning.answer(question);
-  if (const auto* faults = std::get_if<std::vector<recipe::Fault>>(&answer)) {
-    say(stderr, "{}\n", recipe::lines_of(*faults));
-    return 2;
-  }
-  if (const auto* error = std::get_if<Error>(&answer)) {
-    say(stderr, "{}: {}\n", options.path, error->message);
-    return 2;
-  }
-  auto& document = std::get<plan::Document>(answer);
+/// Prints the plan, and writes its timelines where they are wanted.
+int print_plan(plan::Document document, const PlanOptions& what) {
   if (!what.timeline.empty()) {
     std::ofstream timeline(what.timeline);
     timeline << json_text(plan::to_json(document)) << "\n";
@@ -127,6 +103,33 @@ int plan(const RecipeOptions& options, const PlanOptions& what) {
   else
     print(document);
   return 0;
+}
+
+}  // namespace
+
+int plan(const RecipeOptions& options, const PlanOptions& what) {
+  const auto text = read_named_file(options.path, recipe::kMaxRecipeBytes);
+  if (!text) return refuse(text.error().message);
+  plan::PlanQuestion question;
+  question.text = *text;
+  question.file = options.path;
+  question.sets = options.sets;
+  question.ranks = options.ranks;
+  question.hardware = what.hardware;
+  question.executor = what.executor;
+  question.timeline = !what.timeline.empty();
+  inputs::PlanRecipes recipes;
+  // A recipe with faults does not wait for LibTorch.
+  if (const recipe::Parsed parsed = recipes.read(question); !parsed.ok())
+    return refuse(recipe::lines_of(parsed.faults));
+  return with_torch([&](const TorchCommands& torch) {
+    plan::PlanAnswer answer = torch.plan(std::move(recipes), question);
+    if (auto* document = std::get_if<plan::Document>(&answer))
+      return print_plan(std::move(*document), what);
+    if (const auto* faults = std::get_if<std::vector<recipe::Fault>>(&answer))
+      return refuse(recipe::lines_of(*faults));
+    return refuse(fmt::format("{}: {}", options.path, std::get<Error>(answer).message));
+  });
 }
 
 }  // namespace heddle::commands

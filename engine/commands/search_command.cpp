@@ -12,9 +12,10 @@
 #include "base/read_file.h"
 #include "base/say.h"
 #include "engine/commands/commands.h"
+#include "engine/commands/refuse.h"
+#include "engine/commands/torch_library.h"
 #include "engine/recipe/fault_lines.h"
 #include "engine/recipe/units.h"
-#include "engine/search/counting_ranks.h"
 
 namespace heddle::commands {
 namespace {
@@ -100,7 +101,7 @@ void print(const plan::RankCounts& all) {
 
 ProgressLine progress;
 
-search::Hooks hooks() {
+plan::Hooks<plan::SearchResult> hooks() {
   return {.cancelled = [] { return interrupted.load(); },
           .progress =
               [](const plan::SearchResult& result, double share) {
@@ -112,7 +113,7 @@ search::Hooks hooks() {
               }};
 }
 
-search::CountingHooks counting_hooks() {
+plan::Hooks<plan::RankCounts> counting_hooks() {
   return {.cancelled = [] { return interrupted.load(); },
           .progress =
               [](const plan::RankCounts& all, double share) {
@@ -126,20 +127,15 @@ bool has_layout(const plan::RankCounts& all) {
   return std::ranges::any_of(all.counts, [](const auto& each) { return each.best.has_value(); });
 }
 
-int refused(const std::string& why) {
-  say(stderr, "{}\n", why);
-  return 2;
-}
-
 /// Prints what was found, or what is wrong; the exit code.
 template <typename Found>
 int tell(const std::string& path,
          const std::variant<Found, std::vector<recipe::Fault>, Error>& answer, bool json) {
   constexpr int kInterrupted = 130;
   if (const auto* faults = std::get_if<std::vector<recipe::Fault>>(&answer))
-    return refused(recipe::lines_of(*faults));
+    return refuse(recipe::lines_of(*faults));
   if (const auto* error = std::get_if<Error>(&answer))
-    return refused(fmt::format("{}: {}", path, error->message));
+    return refuse(fmt::format("{}: {}", path, error->message));
   const auto& found = std::get<Found>(answer);
   progress.end();
   if (json)
@@ -154,24 +150,24 @@ int tell(const std::string& path,
 
 int search(const RecipeOptions& options, const SearchOptions& what) {
   const auto text = read_named_file(options.path, recipe::kMaxRecipeBytes);
-  if (!text) return refused(text.error().message);
+  if (!text) return refuse(text.error().message);
   const auto limit = what.memory_limit.empty() ? std::optional<int64_t>(0)
                                                : recipe::parse_bytes(what.memory_limit);
   if (!limit || (*limit <= 0 && !what.memory_limit.empty()))
-    return refused(fmt::format("--memory-limit: \"{}\" is no size; valid: as in \"60 GiB\"",
-                               what.memory_limit));
+    return refuse(fmt::format("--memory-limit: \"{}\" is no size; valid: as in \"60 GiB\"",
+                              what.memory_limit));
   std::vector<int64_t> counts;
   if (!what.ranks.empty()) {
     auto parsed = plan::parse_rank_counts(what.ranks);
-    if (!parsed) return refused(fmt::format("--ranks: {}", parsed.error().message));
+    if (!parsed) return refuse(fmt::format("--ranks: {}", parsed.error().message));
     counts = std::move(*parsed);
   }
   double tokens = 0;
   if (!what.tokens.empty()) {
     const auto parsed = plan::parse_tokens(what.tokens);
-    if (!parsed) return refused(fmt::format("--tokens: {}", parsed.error().message));
+    if (!parsed) return refuse(fmt::format("--tokens: {}", parsed.error().message));
     if (counts.empty())
-      return refused("--tokens: without --ranks; valid: with the numbers of ranks, as in 8,16,64");
+      return refuse("--tokens: without --ranks; valid: with the numbers of ranks, as in 8,16,64");
     tokens = *parsed;
   }
   struct sigaction once {};
@@ -188,12 +184,21 @@ int search(const RecipeOptions& options, const SearchOptions& what) {
   question.memory_limit = *limit;
   question.fixes = what.fixes;
   question.tokens = tokens;
-  predict::Planning planning;
-  if (counts.size() > 1 || tokens > 0) {
-    question.counts = std::move(counts);
-    return tell(options.path, search::count_ranks(planning, question, counting_hooks()), what.json);
-  }
-  return tell(options.path, search::search_layouts(planning, question, hooks()), what.json);
+  const bool counting = counts.size() > 1 || tokens > 0;
+  if (counting) question.counts = std::move(counts);
+  inputs::PlanRecipes recipes;
+  plan::PlanQuestion as_it_is;
+  static_cast<plan::Subject&>(as_it_is) = question;
+  as_it_is.ranks = 0;
+  // A recipe with faults does not wait for LibTorch.
+  if (const recipe::Parsed parsed = recipes.read(as_it_is); !parsed.ok())
+    return refuse(recipe::lines_of(parsed.faults));
+  return with_torch([&](const TorchCommands& torch) {
+    if (counting)
+      return tell(options.path, torch.count_ranks(std::move(recipes), question, counting_hooks()),
+                  what.json);
+    return tell(options.path, torch.search(std::move(recipes), question, hooks()), what.json);
+  });
 }
 
 }  // namespace heddle::commands

@@ -73,11 +73,16 @@ void run_memory(Plan& plan, const PlanOptions& options) {
   plan.memory = plan_memory(plan.graph, options.scratch_bytes, options.alignment);
 }
 
-constexpr std::array kPasses = {
-    Pass{"recompute", &run_recompute}, Pass{"stage", &run_stage},     Pass{"fuse", &run_fuse},
-    Pass{"unroll", &run_unroll},       Pass{"join", &run_join},       Pass{"bucket", &run_bucket},
-    Pass{"casts", &run_casts},         Pass{"overlap", &run_overlap}, Pass{"memory", &run_memory},
-};
+// In the order of kPassNames.
+constexpr std::array kRuns = {&run_recompute, &run_stage, &run_fuse,    &run_unroll, &run_join,
+                              &run_bucket,    &run_casts, &run_overlap, &run_memory};
+static_assert(kRuns.size() == kPassNames.size());
+
+constexpr std::array kPasses = [] {
+  std::array<Pass, kPassNames.size()> passes{};
+  for (size_t i = 0; i < passes.size(); ++i) passes[i] = {kPassNames[i], kRuns[i]};
+  return passes;
+}();
 
 }  // namespace
 
@@ -91,12 +96,6 @@ bool verifies() {
 }
 
 std::span<const Pass> all_passes() { return kPasses; }
-
-std::vector<std::string> pass_names() {
-  std::vector<std::string> names;
-  for (const Pass& pass : kPasses) names.emplace_back(pass.name);
-  return names;
-}
 
 size_t position_of(std::string_view pass) {
   if (pass.empty() || pass == "capture") return 0;

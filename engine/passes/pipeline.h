@@ -11,6 +11,7 @@
 #include "engine/passes/bucket_plan.h"
 #include "engine/passes/memory.h"
 #include "engine/passes/overlap.h"
+#include "engine/passes/pass_names.h"
 #include "engine/passes/recompute.h"
 #include "engine/passes/stage.h"
 
@@ -42,7 +43,6 @@ struct Pass {
 
 /// All passes, in order.
 std::span<const Pass> all_passes();
-std::vector<std::string> pass_names();
 
 /// A pass's place in that order, from 1; 0 for "capture" and "", which come before all; more
 /// than there are passes for any other name.

@@ -2,14 +2,11 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <optional>
-#include <string>
-#include <tuple>
-#include <variant>
-#include <vector>
+#include <utility>
 
-#include "base/result.h"
+#include "engine/inputs/plan_recipes.h"
+#include "engine/plan/answers.h"
 #include "engine/plan/question.h"
 #include "engine/predict/machine.h"
 #include "engine/recipe/parse.h"
@@ -17,38 +14,34 @@
 
 namespace heddle::predict {
 
-/// A plan; or what is wrong with the recipe; or why it cannot be planned.
-using PlanAnswer = std::variant<plan::Document, std::vector<recipe::Fault>, Error>;
-
 /// Remembers what it has captured and read: a recipe that differs in how it is planned alone is
 /// not captured again. One thread at a time.
 class Planning {
  public:
   /// `awaits_speed`: before a plan of this machine, looks at how fast it is now, half a second.
-  explicit Planning(bool awaits_speed = false) : awaits_speed_(awaits_speed) {}
+  explicit Planning(bool awaits_speed = false, inputs::PlanRecipes recipes = {})
+      : awaits_speed_(awaits_speed), recipes_(std::move(recipes)) {}
 
   /// Reports all faults of `train` in the same words, but data may still be missing,
   /// and files that are named need not be there.
   /// `cancelled` is asked now and then; the error is kCancelled then.
-  PlanAnswer answer(
+  plan::PlanAnswer answer(
       const plan::PlanQuestion& question,
       const std::function<bool()>& cancelled = [] { return false; });
 
   /// The recipe that is asked for, resolved, with its vocabulary's size; or its faults.
-  recipe::Parsed read(const plan::PlanQuestion& question);
+  recipe::Parsed read(const plan::PlanQuestion& question) { return recipes_.read(question); }
 
  private:
-  PlanAnswer planned(const plan::PlanQuestion& question, const recipe::Parsed& parsed,
-                     const std::function<bool()>& cancelled);
-  Result<int64_t> vocabulary(const recipe::Recipe& recipe);
+  plan::PlanAnswer planned(const plan::PlanQuestion& question, const recipe::Parsed& parsed,
+                           const std::function<bool()>& cancelled);
 
   /// The recipe that is being edited, and variants of it.
   static constexpr size_t kMaxCaptured = 12;
 
   const bool awaits_speed_;
   step::CaptureMemory captured_{kMaxCaptured};
-  /// By tokenizer, its time and the model's rows.
-  std::map<std::tuple<std::string, int64_t, int64_t>, int64_t> vocabulary_;
+  inputs::PlanRecipes recipes_;
 };
 
 /// The fault of ranks that are more than a node of the machine has, and do not fill nodes alike.

@@ -18,6 +18,19 @@ Fault fault_of(const Parsed& parsed, const std::string& message) {
   return fault;
 }
 
+Fault fault_at(const Parsed& parsed, const std::string& key, std::string what, std::string valid) {
+  Fault fault{.file = parsed.file,
+              .key = key,
+              .what = std::move(what),
+              .valid = std::move(valid),
+              .suggestion = ""};
+  if (const auto place = parsed.places.find(key); place != parsed.places.end()) {
+    fault.line = place->second.line;
+    fault.column = place->second.column;
+  }
+  return fault;
+}
+
 std::string lines_of(const std::vector<Fault>& faults) {
   std::string lines;
   for (const Fault& fault : faults) lines += (lines.empty() ? "" : "\n") + fault.str();

@@ -12,6 +12,9 @@ namespace heddle::recipe {
 /// written; any other error as a fault of the file.
 Fault fault_of(const Parsed& parsed, const std::string& message);
 
+/// A fault of a key, where that is written.
+Fault fault_at(const Parsed& parsed, const std::string& key, std::string what, std::string valid);
+
 /// A line a fault.
 std::string lines_of(const std::vector<Fault>& faults);
 

@@ -26,12 +26,12 @@ std::string lacking(const plan::SearchResult& result) {
 
 }  // namespace
 
-CountingAnswer count_ranks(predict::Planning& planning, const plan::SearchQuestion& asked,
-                           const CountingHooks& hooks) {
+plan::CountingAnswer count_ranks(predict::Planning& planning, const plan::SearchQuestion& asked,
+                                 const CountingHooks& hooks) {
   const auto begin = Clock::now();
   plan::RankCounts all;
   all.tokens = asked.tokens;
-  std::optional<SearchAnswer> refused;
+  std::optional<plan::SearchAnswer> refused;
   bool searched = false;
   for (size_t i = 0; i < asked.counts.size() && !hooks.cancelled(); ++i) {
     plan::SearchQuestion search = asked;
@@ -39,10 +39,10 @@ CountingAnswer count_ranks(predict::Planning& planning, const plan::SearchQuesti
     const auto share = [&](double of_this) {
       return (static_cast<double>(i) + of_this) / static_cast<double>(asked.counts.size());
     };
-    const search::Hooks each{
-        .cancelled = hooks.cancelled,
-        .progress = [&](const auto&, double done) { hooks.progress(all, share(done)); }};
-    SearchAnswer answer = search_layouts(planning, search, each);
+    const Hooks each{.cancelled = hooks.cancelled, .progress = [&](const auto&, double done) {
+                       hooks.progress(all, share(done));
+                     }};
+    plan::SearchAnswer answer = search_layouts(planning, search, each);
     plan::RankCount count{.ranks = asked.counts[i]};
     if (const auto* result = std::get_if<plan::SearchResult>(&answer)) {
       if (!searched) {

@@ -114,10 +114,10 @@ Fault contradiction(const search::Question& question, const std::vector<std::str
 
 class Asking {
  public:
-  Asking(predict::Planning& planning, const plan::SearchQuestion& asked, const search::Hooks& hooks)
+  Asking(predict::Planning& planning, const plan::SearchQuestion& asked, const Hooks& hooks)
       : planning_(planning), asked_(asked), hooks_(hooks) {}
 
-  SearchAnswer answer() {
+  plan::SearchAnswer answer() {
     const Parsed given = read({}, 0);
     if (!given.ok()) return given.faults;
     if (auto faults = pose(given.recipe); !faults.empty()) return faults;
@@ -212,7 +212,7 @@ class Asking {
     plan.sets.insert(plan.sets.end(), result.least->sets.begin(), result.least->sets.end());
     plan.ranks = question_.ranks;
     plan.hardware = question_.hardware;
-    const predict::PlanAnswer answer = planning_.answer(plan, hooks_.cancelled);
+    const plan::PlanAnswer answer = planning_.answer(plan, hooks_.cancelled);
     const auto* document = std::get_if<plan::Document>(&answer);
     if (document == nullptr || !document->shortfall) return;
     for (const plan::Variant& variant : document->shortfall->closed_by) {
@@ -227,14 +227,14 @@ class Asking {
 
   predict::Planning& planning_;
   const plan::SearchQuestion& asked_;
-  const search::Hooks& hooks_;
+  const Hooks& hooks_;
   search::Question question_;
 };
 
 }  // namespace
 
-SearchAnswer search_layouts(predict::Planning& planning, const plan::SearchQuestion& asked,
-                            const search::Hooks& hooks) {
+plan::SearchAnswer search_layouts(predict::Planning& planning, const plan::SearchQuestion& asked,
+                                  const Hooks& hooks) {
   return Asking(planning, asked, hooks).answer();
 }
 

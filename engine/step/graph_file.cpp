@@ -58,7 +58,7 @@ class Check {
     if (position_of(after_) > passes::all_passes().size())
       return fault("note after =", kAfter,
                    fmt::format("\"{}\" is no pass; valid: capture, {}", after_,
-                               fmt::join(passes::pass_names(), ", ")));
+                               fmt::join(passes::kPassNames, ", ")));
     if (recipe_.parallelism.pp > 1 && position_of(after_) >= position_of("stage"))
       return fault("note after =", kAfter,
                    fmt::format("the graph is one rank's of a pipeline after the pass {}, and every "

@@ -358,7 +358,7 @@ def unpacked(build, folder):
         except tarfile.TarError as error:
             sys.exit(f"heddle: {build}: {error}; valid: a folder, or an archive of packaging/gpu-check.sh --pack")
         build = folder
-    for program in ("heddle-engine", "gpu_check", "libheddle_cuda.so"):
+    for program in ("heddle-engine", "libheddle_torch.so", "gpu_check", "libheddle_cuda.so"):
         if not (build / program).exists():
             sys.exit(f"heddle: {build} has no {program}; make one with packaging/gpu-check.sh --pack ARCHIVE")
     return build

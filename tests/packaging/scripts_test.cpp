@@ -79,7 +79,8 @@ class ScriptsTest : public QObject {
     QCOMPARE(ended.exit_code, 1);
     QVERIFY2(ended.message.contains("has no heddle-engine; make one with"), ended.message);
     QVERIFY(QDir().mkpath(build));
-    for (const char* name : {"heddle-engine", "gpu_check", "libheddle_cuda.so"}) {
+    for (const char* name :
+         {"heddle-engine", "libheddle_torch.so", "gpu_check", "libheddle_cuda.so"}) {
       QFile program(build + "/" + name);
       QVERIFY(program.open(QIODevice::WriteOnly));
     }

@@ -79,7 +79,7 @@ class LlamaTextTest : public QObject {
     recipe.recompute.mode = recipe::RecomputeMode::full;
     const auto captured = step::capture_step(recipe);
     QVERIFY2(captured.has_value(), captured ? "" : captured.error().message.c_str());
-    for (const std::string& pass : passes::pass_names()) {
+    for (const std::string pass : passes::kPassNames) {
       const passes::Plan plan = passes::plan(
           captured->graph,
           predict::plan_options(recipe, recipe::Layout(recipe), 0, captured->graph), pass);

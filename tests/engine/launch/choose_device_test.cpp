@@ -12,6 +12,8 @@
 #include "tests/support/test_class.h"
 
 using namespace heddle::launch;
+using probe::gpus_here;
+using probe::GpusOf;
 
 class ChooseDeviceTest : public QObject {
   Q_OBJECT

@@ -15,13 +15,13 @@
 #include "base/number_text.h"
 #include "base/read_json.h"
 #include "base/say.h"
-#include "engine/commands/calibrating.h"
-#include "engine/commands/commands.h"
 #include "engine/cost/calibration.h"
 #include "engine/launch/run_ranks.h"
 #include "engine/runs/engine_program.h"
+#include "engine/torch_commands/calibrating.h"
+#include "engine/torch_commands/torch_commands.h"
 
-namespace heddle::commands {
+namespace heddle::torch_commands {
 namespace {
 
 constexpr int32_t kMaxCalibrated = 64;
@@ -141,4 +141,4 @@ int calibrate(int32_t ranks, bool json) {
   return 0;
 }
 
-}  // namespace heddle::commands
+}  // namespace heddle::torch_commands

@@ -11,15 +11,15 @@
 #include <optional>
 #include <thread>
 
-#include "engine/commands/commands.h"
 #include "engine/hardware/catalogue.h"
 #include "engine/plan/question.h"
 #include "engine/predict/planning.h"
 #include "engine/predict/predict.h"
 #include "engine/predict/speed_now.h"
 #include "engine/search/counting_ranks.h"
+#include "engine/torch_commands/torch_commands.h"
 
-namespace heddle::commands {
+namespace heddle::torch_commands {
 namespace {
 
 struct Job {
@@ -231,4 +231,4 @@ class Server {
 
 int serve_plans() { return Server().run(); }
 
-}  // namespace heddle::commands
+}  // namespace heddle::torch_commands

@@ -11,12 +11,12 @@
 #include "base/json_text.h"
 #include "base/number_text.h"
 #include "base/say.h"
-#include "engine/commands/calibrating.h"
 #include "engine/cost/gpu_calibration.h"
 #include "engine/probe/report.h"
 #include "engine/recipe/parse.h"
+#include "engine/torch_commands/calibrating.h"
 
-namespace heddle::commands {
+namespace heddle::torch_commands {
 namespace {
 
 using cost::GpuCalibration;
@@ -121,4 +121,4 @@ int calibrate_gpus(int32_t ranks, bool json) {
   return 0;
 }
 
-}  // namespace heddle::commands
+}  // namespace heddle::torch_commands
