@@ -39,7 +39,7 @@ class Finder {
     found_.largest =
         static_cast<plan::Category>(std::max_element(bytes.begin(), bytes.end()) - bytes.begin());
     for (const Family& family : on_these_ranks())
-      if (found_.closed_by.size() < kMaxHere && planned_ < kPlannedHere) close(family);
+      if (found_.closed_by.size() < kMaxHere && planned_ < kMaxPlansHere) close(family);
     if (found_.closed_by.empty()) {
       if (!found_.least && promising_) look_at(*promising_);
     } else {
