@@ -24,8 +24,7 @@ int graph(const RecipeOptions& options, const GraphOptions& what) {
   if (!parsed.ok()) return refuse(recipe::lines_of(parsed.faults));
   if (parsed.recipe.model.vocab_size == 0) {
     const auto vocabulary = data::vocabulary(parsed.recipe.model, parsed.recipe.data);
-    if (!vocabulary)
-      return refuse(fmt::format("{}: {}", options.path, vocabulary.error().message));
+    if (!vocabulary) return refuse(fmt::format("{}: {}", options.path, vocabulary.error().message));
     parsed.recipe.model.vocab_size = *vocabulary;
   }
   const std::string file = std::filesystem::path(options.path).filename().string();

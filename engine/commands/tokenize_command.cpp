@@ -79,7 +79,7 @@ int tokenize(const TokenizeOptions& options) {
     const long id = std::strtol(word.c_str(), &end, 10);
     if (*end != '\0' || id < 0 || id >= tokenizer->vocab_size())
       return refuse(fmt::format("\"{}\" is not a token id; valid: 0 to {}", word,
-                                   tokenizer->vocab_size() - 1));
+                                tokenizer->vocab_size() - 1));
     ids.push_back(static_cast<int32_t>(id));
   }
   const std::string text = tokenizer->decode(ids);

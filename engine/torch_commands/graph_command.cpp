@@ -31,8 +31,8 @@ int graph(const recipe::Recipe& recipe, const std::string& file,
     const cost::Rates rates = predict::rates_here(recipe);
     auto planned = predict::plan_validation(recipe, what.rank, rates)
                        .and_then([&](const passes::Plan& validation) {
-                         return predict::plan_step(recipe, what.rank, std::move(plan.graph),
-                                                   rates, what.stats ? "" : what.after,
+                         return predict::plan_step(recipe, what.rank, std::move(plan.graph), rates,
+                                                   what.stats ? "" : what.after,
                                                    validation.memory.arena_bytes);
                        });
     if (!planned) return commands::refuse(planned.error().message);
