@@ -33,7 +33,7 @@ std::string folder_of(const storage::RunDetail& run) {
 
 bool stop_keeps(const storage::RunDetail& run) { return checkpoint_of(run).enabled; }
 
-std::string what_stop_does(const storage::RunDetail& run) {
+std::string describe_stop(const storage::RunDetail& run) {
   if (!stop_keeps(run))
     return fmt::format(
         "It finishes its step and ends. It keeps no checkpoints (checkpoint.enabled is false): {} "
@@ -51,7 +51,7 @@ std::string what_stop_does(const storage::RunDetail& run) {
                      where);
 }
 
-std::string what_kill_does(const storage::RunDetail& run) {
+std::string describe_kill(const storage::RunDetail& run) {
   const std::string at_once = "All ranks end at once. ";
   if (!stop_keeps(run))
     return at_once + fmt::format(
@@ -75,7 +75,7 @@ std::string what_kill_does(const storage::RunDetail& run) {
                        checkpoints->saved().front().step);
 }
 
-std::string what_stop_left(const storage::RunDetail& run) {
+std::string describe_stopped(const storage::RunDetail& run) {
   const std::string after =
       fmt::format("after step {}; ", count_text(static_cast<double>(run.summary.steps)));
   if (!stop_keeps(run)) return after + "it keeps no checkpoints (checkpoint.enabled is false)";

@@ -11,14 +11,14 @@ namespace heddle::workbench {
 bool stop_keeps(const storage::RunDetail& run);
 
 /// "It finishes its step, writes a checkpoint in …, and ends." or what is lost.
-std::string what_stop_does(const storage::RunDetail& run);
+std::string describe_stop(const storage::RunDetail& run);
 
 /// "All ranks end at once. What was trained since step 30, the newest checkpoint, is lost." Looks
 /// for that on the run's hosts, and says why it could not: never call from the GUI thread.
-std::string what_kill_does(const storage::RunDetail& run);
+std::string describe_kill(const storage::RunDetail& run);
 
 /// For a stopped run: "after step 1,266; checkpoint step-1266 is in …", or why there is none.
 /// Looks on its hosts too.
-std::string what_stop_left(const storage::RunDetail& run);
+std::string describe_stopped(const storage::RunDetail& run);
 
 }  // namespace heddle::workbench

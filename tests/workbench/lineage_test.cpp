@@ -97,9 +97,9 @@ class LineageTest : public QObject {
   void every_run_keeps_checkpoints_unless_told() {
     const auto run = launched(request(100000, 20));
     QVERIFY(fixture_->reaches_step(run.id, 2));
-    says(what_stop_does(detail(run.id)),
+    says(describe_stop(detail(run.id)),
          {"writes a checkpoint in ", "/checkpoints", "can be resumed"});
-    says(what_kill_does(detail(run.id)), {"There is no checkpoint yet", "Stop writes one"});
+    says(describe_kill(detail(run.id)), {"There is no checkpoint yet", "Stop writes one"});
     must(workbench::stop(detail(run.id)));
     QVERIFY(fixture_->ends(run.id));
     const storage::RunDetail stopped = detail(run.id);
@@ -109,8 +109,8 @@ class LineageTest : public QObject {
     const auto bare = launched(request(100000, 20, {"checkpoint.enabled=false"}));
     QVERIFY(fixture_->reaches_step(bare.id, 2));
     QVERIFY(!stop_keeps(detail(bare.id)));
-    says(what_stop_does(detail(bare.id)), {"keeps no checkpoints", "of training are lost"});
-    says(what_kill_does(detail(bare.id)), {"checkpoint.enabled is false", "are lost"});
+    says(describe_stop(detail(bare.id)), {"keeps no checkpoints", "of training are lost"});
+    says(describe_kill(detail(bare.id)), {"checkpoint.enabled is false", "are lost"});
     must(workbench::stop(detail(bare.id)));
     QVERIFY(fixture_->ends(bare.id));
     QVERIFY(!fs::exists(folder_of(detail(bare.id))));

@@ -15,7 +15,7 @@ int stop_command(const Context& context, const StopOptions& options) {
   using Run = storage::RunDetail;
   return with_run(context, options.run, [&](storage::Reader&, const Run& run) -> Result<int> {
     const std::string& name = run.summary.name;
-    const std::string what = options.kill ? what_kill_does(run) : what_stop_does(run);
+    const std::string what = options.kill ? describe_kill(run) : describe_stop(run);
     if (!storage::has_ended(run.summary.state) && !stop_keeps(run) && !options.discard)
       return report(Error{fmt::format("{}: {} To end it all the same: heddle stop {}{} --discard",
                                       name, what, name, options.kill ? " --kill" : "")},

@@ -32,13 +32,13 @@ EndDialog::EndDialog(Session& session, const storage::RunDetail& run, How how, Q
     accept();
   });
   if (how == How::stop) {
-    words_->setText(QString::fromStdString(workbench::what_stop_does(run)));
+    words_->setText(QString::fromStdString(workbench::describe_stop(run)));
     return;
   }
   words_->setText(
       tr("All ranks end at once. What was trained since the newest checkpoint is lost …"));
   looking_.start(
-      [run] { return workbench::what_kill_does(run); },
+      [run] { return workbench::describe_kill(run); },
       [this](const std::string& words) { words_->setText(QString::fromStdString(words)); });
 }
 

@@ -307,7 +307,7 @@ void LivePage::take(LiveUpdate update) {
 /// Looks on the run's hosts for what a stop has kept, which may take a while.
 void LivePage::findLeft() {
   left_ = tr("after step %1").arg(format::count(run_->summary.steps));
-  leaving_.start([run = *run_] { return workbench::what_stop_left(run); },
+  leaving_.start([run = *run_] { return workbench::describe_stopped(run); },
                  [this](const std::string& words) {
                    left_ = QString::fromStdString(words);
                    showContact();
@@ -438,7 +438,7 @@ void LivePage::showState() {
 }
 
 QString LivePage::stopTip() const {
-  const QString does = QString::fromStdString(workbench::what_stop_does(*run_));
+  const QString does = QString::fromStdString(workbench::describe_stop(*run_));
   return lookOf(contact_, unixNow()).word == ContactLook::Word::lost
              ? tr("The connection is lost: the run is asked once it is back. %1").arg(does)
              : does;
