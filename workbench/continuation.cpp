@@ -14,7 +14,7 @@
 namespace heddle::workbench {
 namespace {
 
-using Kind = storage::Lineage::Kind;
+using LineageKind = storage::Lineage::Kind;
 
 constexpr const char* kOwnFolder = "its run directory";
 
@@ -83,12 +83,13 @@ Result<std::vector<std::string>> resumed_before(storage::Reader& reader,
                                                 const ContinueRequest& request,
                                                 bool shares_folder) {
   std::vector<std::string> notes;
-  if (request.kind == Kind::fork) return notes;
+  if (request.kind == LineageKind::fork) return notes;
   const auto runs = reader.runs();
   if (!runs) return fail(runs);
   const storage::RunSummary& parent = request.parent.summary;
   for (const storage::RunSummary& run : *runs) {
-    if (!run.lineage || run.lineage->parent != parent.id || run.lineage->kind != Kind::resume)
+    if (!run.lineage || run.lineage->parent != parent.id ||
+        run.lineage->kind != LineageKind::resume)
       continue;
     if (!storage::has_ended(run.state))
       return fail("{} is being continued by {}; fork it instead", parent.name, run.name);
@@ -108,7 +109,7 @@ Result<std::vector<std::string>> resumed_before(storage::Reader& reader,
 Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRequest& request) {
   const storage::RunDetail& parent = request.parent;
   const std::string& name = parent.summary.name;
-  const bool resumes = request.kind == Kind::resume;
+  const bool resumes = request.kind == LineageKind::resume;
   if (resumes && !storage::has_ended(parent.summary.state))
     return fail("{} is {}; there is nothing to resume before it has ended", name,
                 storage::to_string(parent.summary.state));

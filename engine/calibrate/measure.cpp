@@ -27,7 +27,7 @@ namespace heddle::calibrate {
 namespace {
 
 using Tensors = std::vector<at::Tensor>;
-using Work = c10::intrusive_ptr<c10d::Work>;
+using Pending = c10::intrusive_ptr<c10d::Work>;
 
 // Below it an operator's call is what takes time.
 constexpr double kWorthTiming = 64 << 10;
@@ -100,7 +100,7 @@ Beside measure_beside(c10d::Backend& group, int64_t rounds, const Start& start) 
     for (int64_t i = 0; i < products; ++i) at::mm_out(c, a, b);
   };
   group.barrier()->wait();
-  const Work first = start();
+  const Pending first = start();
   int64_t behind = kAround;
   for (const auto future = first->getFuture(); !future->completed(); ++behind) compute(1);
   first->wait();
@@ -115,7 +115,7 @@ Beside measure_beside(c10d::Backend& group, int64_t rounds, const Start& start) 
     const auto begin = Clock::now();
     compute(kAround);
     const auto started = Clock::now();
-    const Work work = start();
+    const Pending work = start();
     compute(behind);
     lost.push_back(seconds_since(begin) - without);
     work->wait();

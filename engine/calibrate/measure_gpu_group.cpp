@@ -13,7 +13,7 @@ namespace {
 
 using at::Tensor;
 using cost::GpuWork;
-using Work = c10::intrusive_ptr<c10d::Work>;
+using Pending = c10::intrusive_ptr<c10d::Work>;
 
 constexpr int64_t kSmallest = int64_t{256} << 10, kLargest = int64_t{1} << 30;
 
@@ -29,7 +29,7 @@ Buffers buffers_of(const GpuBench& bench, int64_t bytes, int64_t ranks) {
           at::zeros({of_shard}, bench.options(at::kBFloat16))};
 }
 
-Work gather(c10d::Backend& group, const Buffers& of) {
+Pending gather(c10d::Backend& group, const Buffers& of) {
   std::vector<Tensor> wholes{of.whole}, shards{of.shard};
   return group.allgather_into_tensor_coalesced(wholes, shards);
 }
@@ -41,7 +41,8 @@ void measure_collectives(GpuBench& bench, c10d::Backend& group) {
   for (int64_t bytes = kSmallest; bytes <= kLargest; bytes *= 4) {
     if (!bench.fits(3 * bytes)) break;
     const Buffers of = buffers_of(bench, bytes, ranks);
-    const auto measure = [&](GpuWork what, const char* name, const std::function<Work()>& start) {
+    const auto measure = [&](GpuWork what, const char* name,
+                             const std::function<Pending()>& start) {
       // One behind the other: a rank that comes late waits for the others but once.
       const int64_t calls = std::clamp<int64_t>((int64_t{64} << 20) / bytes, 1, 8);
       group.barrier()->wait();
@@ -98,7 +99,7 @@ cost::GpuContention measure_contention(GpuBench& bench, c10d::Backend& group) {
     run.before(0);
     multiply(products / 4);
     run.starting(1);
-    const Work beside = gather(group, of);
+    const Pending beside = gather(group, of);
     multiply(products - products / 4);
     run.after(0);
     beside->wait();

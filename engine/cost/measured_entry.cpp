@@ -20,14 +20,13 @@ namespace {
 
 using hardware::Device;
 using hardware::LinkRate;
-using hardware::Node;
 using hardware::Number;
 
-struct Spread {
+struct MeasuredSpread {
   double median = 0, share = 0;  // what lies between the quartiles, of the median
 };
 
-Spread spread_of(std::vector<double> values) {
+MeasuredSpread measured_spread(std::vector<double> values) {
   std::ranges::sort(values);
   const auto at = [&](double part) {
     return values[static_cast<size_t>(part * static_cast<double>(values.size() - 1) + 0.5)];
@@ -68,7 +67,7 @@ std::optional<MeasuredLine> line_through(const std::vector<const GpuMeasurement*
 
 class Entry {
  public:
-  Entry(const GpuCalibration& calibration, const Device& device, const Node& node)
+  Entry(const GpuCalibration& calibration, const Device& device, const hardware::Node& node)
       : calibration_(calibration), device_(device), node_(node) {
     source_ = fmt::format("heddle-engine calibrate on {}, {:%Y-%m-%d}", plain(calibration.host),
                           fmt::gmtime(static_cast<std::time_t>(calibration.time)));
@@ -140,7 +139,7 @@ class Entry {
     std::vector<double> found;
     for (const GpuMeasurement* each : all_of(what)) found.push_back(product_rate(*each) / kTera);
     if (found.empty()) return;
-    const auto [median, spread] = spread_of(std::move(found));
+    const auto [median, spread] = measured_spread(std::move(found));
     number(key, median, spread);
   }
 
@@ -157,7 +156,7 @@ class Entry {
     for (const GpuMeasurement* each : all_of(what))
       found.push_back(each->work / each->seconds / unit);
     if (found.empty()) return;
-    const auto [median, spread] = spread_of(std::move(found));
+    const auto [median, spread] = measured_spread(std::move(found));
     number(key, median, spread);
   }
 
@@ -173,8 +172,8 @@ class Entry {
     }
     if (slower.empty()) return;
     // Shares of next to nothing have no spread of their own.
-    number("transfer_slowdown", spread_of(std::move(slower)).median);
-    number("transfer_multiprocessors", spread_of(std::move(taken)).median);
+    number("transfer_slowdown", measured_spread(std::move(slower)).median);
+    number("transfer_multiprocessors", measured_spread(std::move(taken)).median);
   }
 
   std::string line_of(const std::string& key, double value, double spread) const {
@@ -237,7 +236,7 @@ class Entry {
 
   const GpuCalibration& calibration_;
   Device device_;
-  const Node& node_;
+  const hardware::Node& node_;
   const std::string name_ = measured_name(calibration_.host);
   std::string source_;
   std::map<std::string, double> kept_;  // by key: its spread

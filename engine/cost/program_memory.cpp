@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "engine/cost/prefixes.h"
+
 namespace heddle::cost {
 namespace {
 
 using plan::Category;
 
-constexpr double kHalf = 2, kFloat = 4, kGiB = 1 << 30;  // bytes of bf16 and fp32
+constexpr double kFp32Bytes = 4;
 
 double states(const ProgramShape& shape, const hardware::Program& program) {
   const auto shards = static_cast<double>(shape.shards);
@@ -26,12 +28,12 @@ double states(const ProgramShape& shape, const hardware::Program& program) {
 double gathered(const ProgramShape& shape, double parameters) {
   if (shape.kept != Kept::shards) return 0;
   constexpr double kLayers = 2;  // the one that computes and the one that comes next
-  const double layers = kLayers * shape.layer_parameters * (kHalf + shape.gradient_bytes) +
-                        shape.embedding_parameters * (kHalf + shape.gradient_bytes);
+  const double layers = kLayers * shape.layer_parameters * (kBf16Bytes + shape.gradient_bytes) +
+                        shape.embedding_parameters * (kBf16Bytes + shape.gradient_bytes);
   if (shape.gathers_twice) return layers;
   // Whole from the first to the last micro-batch, and so are the sums of gradients.
   const double sums = shape.micro_batches > 1 ? shape.gradient_bytes : 0;
-  return std::max(layers, parameters * (kHalf + sums));
+  return std::max(layers, parameters * (kBf16Bytes + sums));
 }
 
 }  // namespace
@@ -48,7 +50,7 @@ ProgramMemory program_memory(const ProgramShape& shape, int64_t rank,
       tokens * (program.hidden_bytes.value * dim + program.ffn_bytes.value * ffn) / tp;
   double kept = whole_layer, again = 0;  // again: of the layer that is computed once more
   if (shape.recompute == recipe::RecomputeMode::full) {
-    kept = tokens * dim * kHalf / tp;
+    kept = tokens * dim * kBf16Bytes / tp;
     again = whole_layer;
   } else if (shape.recompute != recipe::RecomputeMode::none) {
     kept = whole_layer * program.kept_share.value;
@@ -70,9 +72,9 @@ ProgramMemory program_memory(const ProgramShape& shape, int64_t rank,
   const bool sharded = shape.kept == Kept::shards;
   const auto shards = static_cast<double>(shape.shards);
   // Masters are fp32; sharded parameters are the masters.
-  const double of_optimizer = parameters * (shape.optimizer_bytes + (sharded ? 0.0 : kFloat)) /
+  const double of_optimizer = parameters * (shape.optimizer_bytes + (sharded ? 0.0 : kFp32Bytes)) /
                               (shape.kept == Kept::all ? 1.0 : shards);
-  const double of_parameters = parameters * (sharded ? kFloat / shards : kHalf);
+  const double of_parameters = parameters * (sharded ? kFp32Bytes / shards : kBf16Bytes);
   memory.reserved[Category::parameters] = static_cast<int64_t>(of_parameters);
   memory.reserved[Category::optimizer] = static_cast<int64_t>(of_optimizer);
   memory.reserved[Category::gradients] =

@@ -9,6 +9,8 @@
 
 namespace heddle::cost {
 
+inline constexpr double kBf16Bytes = 2;
+
 /// The states that every data-parallel rank keeps a copy of.
 enum class Kept { all, all_but_states, shards };
 

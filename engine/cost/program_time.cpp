@@ -8,8 +8,6 @@
 namespace heddle::cost {
 namespace {
 
-constexpr double kHalf = 2;  // bytes of bf16
-
 class Clock {
  public:
   Clock(const ProgramShape& shape, const StepParts& parts, const hardware::Program& program,
@@ -117,7 +115,7 @@ class Clock {
   }
 
   void add_gathers(Layer& layer, double forward, double backward) const {
-    const double whole = gather(shape_.layer_parameters * kHalf, shape_.sharded);
+    const double whole = gather(shape_.layer_parameters * kBf16Bytes, shape_.sharded);
     const double scatter = gather(shape_.layer_parameters * shape_.gradient_bytes, shape_.sharded);
     // Without giving parameters up they are gathered once for all micro-batches of a step.
     const auto turns = static_cast<double>(shape_.gathers_twice ? 1 : shape_.micro_batches);
@@ -140,7 +138,7 @@ class Clock {
   double hop_time() const {
     if (shape_.pp == 1) return 0;
     const double bytes = static_cast<double>(shape_.tokens) * static_cast<double>(shape_.dim) *
-                         kHalf / static_cast<double>(shape_.tp);
+                         kBf16Bytes / static_cast<double>(shape_.tp);
     const Placement pair{2, shape_.nodes > 1 ? 2 : 1};
     return program_.hop_us.value * kMicro +
            collective_seconds(Collective::to_neighbour, bytes, pair, entry_.node, entry_.network);
@@ -162,7 +160,8 @@ class Clock {
       case Kept::all:
         return all_reduce(bytes);
       case Kept::all_but_states:
-        return (gather(bytes, shape_.copied) + gather(most_parameters() * kHalf, shape_.sharded)) /
+        return (gather(bytes, shape_.copied) +
+                gather(most_parameters() * kBf16Bytes, shape_.sharded)) /
                program_.reduce_reach.value;
       case Kept::shards:
         return shape_.copies == shape_.shards

@@ -35,7 +35,7 @@ Result<std::string> parsed_text(std::string_view line, TextKind kind, const std:
   return std::move(found->get_ref<std::string&>());
 }
 
-Result<std::string> text_of(std::string_view line, TextKind kind, const std::string& field) {
+Result<std::string> text_of_line(std::string_view line, TextKind kind, const std::string& field) {
   auto plain = plain_member(line, field);
   auto text = plain ? Result<std::string>(std::move(*plain)) : parsed_text(line, kind, field);
   if (text && begins_as_chat(*text)) return fail("{}", chat_words(field));
@@ -70,7 +70,7 @@ Result<> for_each_document(const Chunk& chunk, const std::string& field, const D
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    const auto text = text_of(line, chunk.file->format.kind, field);
+    const auto text = text_of_line(line, chunk.file->format.kind, field);
     if (!text) {
       sink.skip(complaint(*chunk.file, number, text.error().message));
       continue;

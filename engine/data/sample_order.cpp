@@ -6,11 +6,11 @@
 
 namespace heddle::data {
 
-constexpr int64_t kFirstTokens = int64_t{1} << 24;
+constexpr int64_t kFirstTextTokens = int64_t{1} << 24;
 constexpr int64_t kDoublings = 9;  // from the first window to the longest
 
 SampleOrder::SampleOrder(int64_t seq_len, uint64_t seed)
-    : first_(std::max<int64_t>(1, kFirstTokens / (seq_len + 1))),
+    : first_(std::max<int64_t>(1, kFirstTextTokens / (seq_len + 1))),
       most_(first_ << kDoublings),
       seed_(seed) {}
 

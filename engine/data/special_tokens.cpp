@@ -28,14 +28,14 @@ constexpr std::array kUsualEos = {
     "<|end_of_text|>",       "</s>", "<|endoftext|>", "<eos>", "<|eos|>",
     "<｜end▁of▁sentence｜>", "[EOS]"};
 
-struct Part {
+struct SpecialPart {
   std::optional<NamedToken> NamedTokens::*token;
   std::string_view content;  // its name in files of tokens
   std::string_view id;       // its name in files of models
 };
-constexpr std::array kParts = {Part{&NamedTokens::bos, "bos_token", "bos_token_id"},
-                               Part{&NamedTokens::eos, "eos_token", "eos_token_id"},
-                               Part{&NamedTokens::pad, "pad_token", "pad_token_id"}};
+constexpr std::array kSpecialParts = {SpecialPart{&NamedTokens::bos, "bos_token", "bos_token_id"},
+                                      SpecialPart{&NamedTokens::eos, "eos_token", "eos_token_id"},
+                                      SpecialPart{&NamedTokens::pad, "pad_token", "pad_token_id"}};
 
 /// "…", {"content": "…"}, null for none; nothing where it is neither.
 std::optional<NamedToken> by_content(const json& value, std::string where) {
@@ -92,7 +92,7 @@ NamedTokens read_named_tokens(const std::string& tokenizer) {
   for (const char* name : kNamingFiles) {
     const auto members = members_of((folder / name).string(), named.warnings);
     if (!members) continue;
-    for (const auto& [token, content, id] : kParts)
+    for (const auto& [token, content, id] : kSpecialParts)
       for (const bool is_id : {false, true}) {
         const auto found = members->find(is_id ? id : content);
         if (named.*token || found == members->end()) continue;

@@ -21,7 +21,7 @@ constexpr size_t kIdLength = 32;
 constexpr std::string_view kRemoved = ".removed";
 constexpr uint64_t kDiskBlock = 512;  // what stat counts in
 
-bool is_id(std::string_view name) {
+bool is_store_id(std::string_view name) {
   return name.size() == kIdLength &&
          name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
@@ -72,7 +72,7 @@ Result<std::vector<StoredTokens>> stores_in(const std::string& cache) {
   if (auto safe = check_cache(cache); !safe) return fail(safe);
   for (auto entry = fs::directory_iterator(cache, error);
        !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    if (!is_id(entry->path().filename().string())) continue;
+    if (!is_store_id(entry->path().filename().string())) continue;
     auto store = look(entry->path());
     if (!store) return fail(store);
     stores.push_back(std::move(*store));

@@ -14,7 +14,6 @@ namespace heddle::launch {
 namespace {
 
 using probe::Check;
-using probe::Status;
 
 // Beyond this nothing but overhead is left, and the machine no longer answers.
 constexpr int64_t kRanksPerCore = 32;
@@ -35,7 +34,9 @@ std::string ranks_text(int64_t ranks) {
   return fmt::format("{} rank{}", count_of(ranks), ranks == 1 ? "" : "s");
 }
 
-Status refused(bool overcommit) { return overcommit ? Status::warn : Status::fail; }
+probe::Status refused(bool overcommit) {
+  return overcommit ? probe::Status::warn : probe::Status::fail;
+}
 
 /// How often a rank has its turn.
 std::string turns(int64_t ranks, int64_t cores) {
@@ -54,31 +55,31 @@ std::string valid_ranks(const Demand& demand, const probe::Report& host) {
 
 Check cores(const Demand& demand, const probe::Report& host, bool overcommit) {
   const int64_t ranks = demand.ranks;
-  if (host.cores <= 0) return {"cores", Status::unknown, "not known", ""};
+  if (host.cores <= 0) return {"cores", probe::Status::unknown, "not known", ""};
   std::string value = fmt::format("{} on {} cores", ranks_text(ranks), count_of(host.cores));
-  if (ranks <= host.cores) return {"cores", Status::pass, std::move(value), ""};
+  if (ranks <= host.cores) return {"cores", probe::Status::pass, std::move(value), ""};
   const std::string cost = fmt::format(
       "they take turns, so that a step takes about {} times as long as with a core for each rank",
       turns(ranks, host.cores));
   if (ranks <= kRanksPerCore * host.cores || overcommit)
-    return {"cores", Status::warn, std::move(value),
+    return {"cores", probe::Status::warn, std::move(value),
             cost + "; fewer ranks with a larger training.local_batch do the same work sooner"};
   const std::string valid = valid_ranks(demand, host);
-  return {"cores", Status::fail, std::move(value),
+  return {"cores", probe::Status::fail, std::move(value),
           fmt::format("{}{}; {}", cost, valid.empty() ? "" : "; valid: " + valid, kAnyway)};
 }
 
 Check memory(const Demand& demand, const probe::Report& host, bool overcommit) {
   const int64_t needed = demand.host_bytes(), free = host.available_bytes;
-  if (free <= 0) return {"memory", Status::unknown, "not known", ""};
+  if (free <= 0) return {"memory", probe::Status::unknown, "not known", ""};
   std::string value =
       fmt::format("{} need {} ({} each, {} shared), {} of {} are free", ranks_text(demand.ranks),
                   text_of(needed), text_of(demand.rank_bytes), text_of(demand.shared_bytes),
                   text_of(free), text_of(host.memory_bytes));
   if (needed <= static_cast<int64_t>(kTight * static_cast<double>(free)))
-    return {"memory", Status::pass, std::move(value), ""};
+    return {"memory", probe::Status::pass, std::move(value), ""};
   if (needed <= free)
-    return {"memory", Status::warn, std::move(value),
+    return {"memory", probe::Status::warn, std::move(value),
             "close to all of it, and the estimate may be 20 % off: end other programs, or take a "
             "smaller training.local_batch"};
   const std::string valid = valid_ranks(demand, host);
@@ -93,10 +94,10 @@ Check gpus(const Demand& demand, const probe::Report& host, bool overcommit) {
   std::string value = fmt::format("{} on {} GPU{}", ranks_text(demand.ranks), count_of(count),
                                   count == 1 ? "" : "s");
   if (count == 0)
-    return {"GPUs", Status::fail, std::move(value),
+    return {"GPUs", probe::Status::fail, std::move(value),
             "this host shows none; valid: hardware.device = \"cpu\", or a host with GPUs"};
   if (demand.ranks > count && !demand.shares_gpus)
-    return {"GPUs", Status::fail, std::move(value),
+    return {"GPUs", probe::Status::fail, std::move(value),
             fmt::format("each rank has one to itself; valid: at most {} ranks here, or "
                         "transport.gpus = \"host\", with which ranks share them; where a scheduler "
                         "gives each task one GPU, all GPUs of the host for one task",
@@ -114,12 +115,12 @@ Check gpus(const Demand& demand, const probe::Report& host, bool overcommit) {
   if (on_one > 1) value += fmt::format(", {} share one", ranks_text(on_one));
   const auto needed = static_cast<double>(on_one * demand.gpu_bytes);
   const auto there = static_cast<double>(room(*least));
-  if (needed <= kTight * there) return {"GPUs", Status::pass, std::move(value), ""};
+  if (needed <= kTight * there) return {"GPUs", probe::Status::pass, std::move(value), ""};
   const char* smaller =
       "valid: more ranks in parallelism.dp_shard, recompute.mode = \"full\", or a smaller "
       "training.local_batch";
   if (needed <= there)
-    return {"GPUs", Status::warn, std::move(value),
+    return {"GPUs", probe::Status::warn, std::move(value),
             fmt::format("close to all of it, and the estimate may be 20 % off; {}", smaller)};
   return {"GPUs", refused(overcommit), std::move(value), fmt::format("{}; {}", smaller, kAnyway)};
 }
@@ -128,8 +129,8 @@ Check shared_memory(const Demand& demand, const probe::Report& host) {
   const int64_t needed = demand.shared_memory_bytes, free = host.shared_memory_bytes;
   std::string value =
       fmt::format("{} free of about {} that NCCL uses", text_of(free), text_of(needed));
-  if (needed <= free) return {"/dev/shm", Status::pass, std::move(value), ""};
-  return {"/dev/shm", Status::warn, std::move(value),
+  if (needed <= free) return {"/dev/shm", probe::Status::pass, std::move(value), ""};
+  return {"/dev/shm", probe::Status::warn, std::move(value),
           "mount it larger (a container: --shm-size=1g)"};
 }
 
@@ -176,7 +177,7 @@ std::vector<Check> admission_of(const std::string& run_dir, const runs::Launch& 
   Demand demand = demand_of(recipe, launch.local_ranks);
   const Result<probe::Report> host =
       demand.on_gpus ? probe::probe_this_machine() : probe::memory_of_this_machine();
-  if (!host) return {{"memory", Status::unknown, "not known", host.error().message}};
+  if (!host) return {{"memory", probe::Status::unknown, "not known", host.error().message}};
   // Where nvidia-smi is missing, or knows of none, a rank sees by itself whether it has its GPU.
   const bool knows_gpus = demand.on_gpus && !host->gpus.empty();
   if (!knows_gpus) demand.on_gpus = false, demand.shared_memory_bytes = 0;
@@ -184,7 +185,7 @@ std::vector<Check> admission_of(const std::string& run_dir, const runs::Launch& 
   for (const Check& check : host->checks)
     if (knows_gpus && check.of_gpus) checks.push_back(check);
   std::erase_if(checks, [](const Check& check) {
-    return check.status == Status::pass || check.status == Status::unknown;
+    return check.status == probe::Status::pass || check.status == probe::Status::unknown;
   });
   return checks;
 }

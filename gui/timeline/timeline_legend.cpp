@@ -10,7 +10,7 @@ namespace heddle::gui {
 namespace {
 
 constexpr int kSwatch = 12;
-constexpr int kGap = 6;
+constexpr int kLegendGap = 6;
 constexpr int kBetween = 14;
 
 struct Entry {
@@ -38,7 +38,7 @@ QSize TimelineLegend::sizeHint() const {
   const QFontMetrics metrics(font::caption());
   int width = -kBetween;
   for (const Entry& entry : kEntries) {
-    width += kSwatch + kGap + metrics.horizontalAdvance(tr(entry.name)) + kBetween;
+    width += kSwatch + kLegendGap + metrics.horizontalAdvance(tr(entry.name)) + kBetween;
   }
   return {width, 20};
 }
@@ -53,14 +53,14 @@ void TimelineLegend::paintEvent(QPaintEvent*) {
   for (const Entry& entry : kEntries) {
     const int room = painter.fontMetrics().horizontalAdvance(tr(entry.name));
     const int after = allFit ? 0 : kBetween + painter.fontMetrics().horizontalAdvance(rest());
-    if (x + kSwatch + kGap + room + after > width()) {
+    if (x + kSwatch + kLegendGap + room + after > width()) {
       painter.setPen(colors().muted);  // the rarest come last; the tooltip has all
       painter.drawText(QRect(x, 0, width() - x, height()), Qt::AlignVCenter, rest());
       return;
     }
     ++shown;
     paintSwatch(painter, QRect(x, (height() - kSwatch + 2) / 2, kSwatch, kSwatch - 2), entry.kind);
-    x += kSwatch + kGap;
+    x += kSwatch + kLegendGap;
     painter.drawText(QRect(x, 0, room + 1, height()), Qt::AlignVCenter, tr(entry.name));
     x += room + kBetween;
   }

@@ -8,12 +8,12 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kLane = 16, kGap = 3;
+constexpr int kLane = 16, kStripGap = 3;
 
 }  // namespace
 
 TimelineStrip::TimelineStrip(QWidget* parent) : QWidget(parent) {
-  setFixedHeight(2 * kLane + kGap);
+  setFixedHeight(2 * kLane + kStripGap);
   setMinimumWidth(64);
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
@@ -25,7 +25,7 @@ void TimelineStrip::setTimeline(std::shared_ptr<const Timeline> timeline) {
 
 void TimelineStrip::paintEvent(QPaintEvent*) {
   QPainter painter(this);
-  const QRect lanes[] = {{0, 0, width(), kLane}, {0, kLane + kGap, width(), kLane}};
+  const QRect lanes[] = {{0, 0, width(), kLane}, {0, kLane + kStripGap, width(), kLane}};
   for (const QRect& lane : lanes) painter.fillRect(lane, colors().raised);
   if (!timeline_ || timeline_->empty()) return;
   TimeAxis axis;

@@ -16,7 +16,7 @@
 namespace heddle::workbench {
 namespace {
 
-using Kind = storage::Lineage::Kind;
+using LineageKind = storage::Lineage::Kind;
 
 Result<LaunchRequest> new_run(storage::Reader& reader, const LaunchOptions& options) {
   Result<LaunchRequest> request = request_from_file(options.recipe);
@@ -34,10 +34,10 @@ Result<LaunchRequest> new_run(storage::Reader& reader, const LaunchOptions& opti
 /// "RUN", else "RUN@STEP".
 Result<ContinueRequest> parent_of(storage::Reader& reader, const LaunchOptions& options) {
   ContinueRequest request;
-  request.kind = options.fork.empty() ? Kind::resume : Kind::fork;
+  request.kind = options.fork.empty() ? LineageKind::resume : LineageKind::fork;
   std::string name = options.fork.empty() ? options.resume : options.fork;
   const size_t at = name.rfind('@');
-  if (request.kind == Kind::fork && at != std::string::npos && !reader.find_run(name)) {
+  if (request.kind == LineageKind::fork && at != std::string::npos && !reader.find_run(name)) {
     request.checkpoint = name.substr(at + 1);
     name.resize(at);
   }

@@ -17,12 +17,11 @@ namespace heddle::gui {
 namespace {
 
 using workbench::Grouping;
-using workbench::Kind;
 using workbench::Part;
 
 constexpr size_t kMaxRows = 200;                                         // others are put together
 constexpr int kMemory = static_cast<int>(workbench::kGroupings.size());  // after the groupings
-constexpr int kValue = 88, kMinName = 160, kRow = 24;
+constexpr int kValue = 88, kMinName = 160, kStepRow = 24;
 constexpr int kPicker = 340, kPickedName = 220, kSideName = 150, kSide = 16;
 
 QString timeOrZero(int64_t us) {
@@ -62,7 +61,7 @@ StepDifferences::StepDifferences(Worker& worker, QWidget* parent)
   table_->setTextElideMode(Qt::ElideMiddle);
   table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   table_->verticalHeader()->hide();
-  table_->verticalHeader()->setDefaultSectionSize(kRow);
+  table_->verticalHeader()->setDefaultSectionSize(kStepRow);
   table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   table_->horizontalHeader()->setSectionsClickable(false);
   table_->horizontalHeader()->setHighlightSections(false);
@@ -131,13 +130,13 @@ void StepDifferences::setSteps(std::vector<std::shared_ptr<const workbench::RunS
   const QSignalBlocker quietLeft(left_), quietRight(right_);
   for (QComboBox* box : {left_, right_}) box->clear();
   for (const auto& run : runs_)
-    for (const Kind kind : {Kind::predicted, Kind::measured}) {
+    for (const workbench::Kind kind : {workbench::Kind::predicted, workbench::Kind::measured}) {
       if (!run->has(kind, rank)) continue;
       choices_.push_back({run->id, kind});
       for (QComboBox* box : {left_, right_})
         box->addItem(tr("%1, %2").arg(
             QFontMetrics(font::mono(12)).elidedText(text(run->run), Qt::ElideMiddle, kPickedName),
-            kind == Kind::predicted ? tr("predicted") : tr("measured")));
+            kind == workbench::Kind::predicted ? tr("predicted") : tr("measured")));
     }
   setVisible(choices_.size() >= 2);
   if (choices_.size() < 2) {
@@ -165,15 +164,15 @@ void StepDifferences::setSteps(std::vector<std::shared_ptr<const workbench::RunS
 void StepDifferences::pickUsual() {
   std::vector<int> measured;
   for (size_t i = 0; i < choices_.size(); ++i)
-    if (choices_[i].kind == Kind::measured) measured.push_back(static_cast<int>(i));
+    if (choices_[i].kind == workbench::Kind::measured) measured.push_back(static_cast<int>(i));
   const bool two = measured.size() >= 2;
   left_->setCurrentIndex(two ? measured[0] : 0);
   right_->setCurrentIndex(two ? measured[1] : 1);
 }
 
 void StepDifferences::pickPrediction(storage::RunId run) {
-  const auto predicted = std::ranges::find(choices_, Choice{run, Kind::predicted});
-  const auto measured = std::ranges::find(choices_, Choice{run, Kind::measured});
+  const auto predicted = std::ranges::find(choices_, Choice{run, workbench::Kind::predicted});
+  const auto measured = std::ranges::find(choices_, Choice{run, workbench::Kind::measured});
   if (predicted == choices_.end() || measured == choices_.end()) return;
   left_->setCurrentIndex(static_cast<int>(predicted - choices_.begin()));
   right_->setCurrentIndex(static_cast<int>(measured - choices_.begin()));
@@ -190,10 +189,10 @@ std::optional<StepDifferences::Choice> StepDifferences::picked(const QComboBox* 
 QString StepDifferences::headOf(const Choice& choice) const {
   const auto left = picked(left_), right = picked(right_);
   if (left && right && left->run == right->run)
-    return choice.kind == Kind::predicted ? tr("predicted") : tr("measured");
+    return choice.kind == workbench::Kind::predicted ? tr("predicted") : tr("measured");
   const auto* steps = stepsOf(choice.run);
   const QString name = steps ? text(steps->run) : QString();
-  return choice.kind == Kind::predicted ? tr("%1, pred.").arg(name) : name;
+  return choice.kind == workbench::Kind::predicted ? tr("%1, pred.").arg(name) : name;
 }
 
 void StepDifferences::align() {

@@ -14,7 +14,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr double kTallest = 52, kFlattest = 20, kBetween = 2, kReach = 4;
+constexpr double kTallestBand = 52, kFlattest = 20, kBetween = 2, kReach = 4;
 
 }  // namespace
 
@@ -32,7 +32,7 @@ void BucketBands::setBuckets(const BucketList& list) {
   current_ = std::min(current_, static_cast<int>(list.buckets.size()) - 1);
   const int count = static_cast<int>(list.buckets.size());
   setMinimumHeight(static_cast<int>(kFlattest) * count);
-  setMaximumHeight(static_cast<int>(kTallest) * std::max(1, count));
+  setMaximumHeight(static_cast<int>(kTallestBand) * std::max(1, count));
   QStringList all;
   for (int bucket = 0; bucket < list.buckets.size(); ++bucket) all << words(bucket);
   setAccessibleDescription(all.join(QStringLiteral("; ")));
@@ -73,9 +73,9 @@ QString BucketBands::words(int bucket) const {
 
 double BucketBands::bandHeight() const {
   return list_.buckets.isEmpty()
-             ? kTallest
+             ? kTallestBand
              : std::clamp(static_cast<double>(height()) / static_cast<double>(list_.buckets.size()),
-                          kFlattest, kTallest);
+                          kFlattest, kTallestBand);
 }
 
 int BucketBands::bucketAt(double y) const {

@@ -7,9 +7,9 @@
 namespace heddle::gui {
 namespace {
 
-constexpr double kTwoLines = 38;            // a band that tall tells its parameters too
-constexpr double kBoth = 240;               // one that wide has room for bytes and time
-constexpr double kNumber = 20, kTime = 50;  // "128", "16.6 ms"
+constexpr double kTwoLines = 38;                 // a band that tall tells its parameters too
+constexpr double kBoth = 240;                    // one that wide has room for bytes and time
+constexpr double kNumber = 20, kTimeWidth = 50;  // "128", "16.6 ms"
 constexpr double kBandMargin = 6;
 
 }  // namespace
@@ -47,7 +47,7 @@ void paintBucket(QPainter& painter, const QRectF& band, const BucketList& list, 
   if (timed) {
     painter.drawText(right, Qt::AlignVCenter | Qt::AlignRight,
                      shown.gatherSeconds > 0 ? format::seconds(shown.gatherSeconds) : QString());
-    right.setRight(right.right() - kTime - (size.isEmpty() ? 0 : kBandMargin));
+    right.setRight(right.right() - kTimeWidth - (size.isEmpty() ? 0 : kBandMargin));
   }
   painter.drawText(right, Qt::AlignVCenter | Qt::AlignRight, size);
   if (!size.isEmpty())

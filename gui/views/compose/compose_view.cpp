@@ -17,7 +17,7 @@ constexpr int kText = 440, kWideText = 620;
 constexpr int kNarrowPanel = 312, kPanel = 352, kWidePanel = 400;
 // From these widths on the prediction has the wider ones, and the form a second column.
 constexpr int kUsual = 1480, kWide = 2200;
-constexpr double kBottom = 0.38;  // of the height
+constexpr double kBottomShare = 0.38;  // of the height
 
 }  // namespace
 
@@ -167,7 +167,7 @@ void ComposeView::resizeEvent(QResizeEvent* event) {
   formFrame_->setFixedWidth(wide ? 2 * kForm : kForm);
   form_->setColumns(wide ? 2 : 1);
   if (event->oldSize().isValid()) return;
-  const int low = static_cast<int>(height() * kBottom);
+  const int low = static_cast<int>(height() * kBottomShare);
   rows_->setSizes({height() - low, low});
   const int text = wide ? kWideText : kText;
   bottom_->setSizes({width() - text, text});

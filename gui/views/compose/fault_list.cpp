@@ -8,7 +8,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kListMinHeight = 56, kTallest = 168;
+constexpr int kListMinHeight = 56, kListMaxHeight = 168;
 
 QString faultWords(const recipe::Fault& fault) {
   QString text = QString::fromStdString(fault.key);
@@ -81,7 +81,7 @@ void FaultList::fit() {
     item(row)->setSizeHint({width, box.height() + 6});
     height += box.height() + 6 + 2 * spacing();
   }
-  content_ = std::clamp(height, kListMinHeight, kTallest);
+  content_ = std::clamp(height, kListMinHeight, kListMaxHeight);
   updateGeometry();
 }
 

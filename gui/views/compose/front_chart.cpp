@@ -12,7 +12,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr double kLeft = 104, kRight = 40, kTop = 12, kBottom = 36;
+constexpr double kLeft = 104, kRight = 40, kTop = 12, kChartBottom = 36;
 constexpr double kDot = 4, kNear = 14;
 constexpr double kGib = 1 << 30;
 constexpr double kAcross = 62, kDown = 44;  // pixels between lines, at least
@@ -53,7 +53,9 @@ void FrontChart::findRanges() {
   rate_ = {0, std::max(fastest * 1.08, 1.0)};
 }
 
-QRectF FrontChart::field() const { return QRectF(rect()).adjusted(kLeft, kTop, -kRight, -kBottom); }
+QRectF FrontChart::field() const {
+  return QRectF(rect()).adjusted(kLeft, kTop, -kRight, -kChartBottom);
+}
 
 QPointF FrontChart::placed(const plan::Found& found) const {
   const QRectF field = this->field();

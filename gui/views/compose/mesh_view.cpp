@@ -12,7 +12,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kLegend = 20, kNames = 52, kTallest = 200;
+constexpr int kLegend = 20, kNames = 52, kTallestCell = 200;
 constexpr qint64 kNumbered = 64;    // cells with their numbers, a row a node
 constexpr qint64 kMaxCells = 4096;  // more cannot be told apart
 constexpr qint64 kFills = 3;        // of a colour: more groups than colours differ in their fill
@@ -76,7 +76,7 @@ MeshView::Grid MeshView::gridFor(int width) const {
     // A power of two in a row reads as one: 8 nodes, 16 nodes.
     while ((grid.blocks & (grid.blocks - 1)) != 0) grid.blocks &= grid.blocks - 1;
     grid.height = static_cast<int>((count + grid.blocks - 1) / grid.blocks) * down;
-    if (grid.height <= kTallest) break;
+    if (grid.height <= kTallestCell) break;
   }
   return grid;
 }

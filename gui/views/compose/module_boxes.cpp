@@ -15,7 +15,7 @@ constexpr double kWideGap = 12, kNarrowGap = 10;  // room for an arrow between t
 constexpr double kFlat = 36;                      // lower boxes have name and note in one line
 constexpr double kBoxMargin = 4;                  // between a name and its box
 constexpr double kLine = 14;
-constexpr int kName = 11, kNote = 10;
+constexpr int kNameSize = 11, kNoteSize = 10;
 
 /// "attention_" over "norm".
 QStringList inTwo(const QString& name) {
@@ -24,7 +24,7 @@ QStringList inTwo(const QString& name) {
 }
 
 double widthOf(const QStringList& lines) {
-  const QFontMetricsF metrics(font::text(kName, QFont::Medium));
+  const QFontMetricsF metrics(font::text(kNameSize, QFont::Medium));
   double widest = 0;
   for (const QString& line : lines) widest = std::max(widest, metrics.horizontalAdvance(line));
   return widest + 2 * kBoxMargin + 2;
@@ -32,7 +32,7 @@ double widthOf(const QStringList& lines) {
 
 /// As much of the note and the time, in that order, as there is room for.
 QStringList linesThatFit(const ModulePart& part, double room, qsizetype lines) {
-  const QFontMetricsF metrics(font::mono(kNote));
+  const QFontMetricsF metrics(font::mono(kNoteSize));
   QStringList told;
   for (const QString& each :
        {part.note, part.seconds > 0 ? format::seconds(part.seconds) : QString()})
@@ -42,16 +42,16 @@ QStringList linesThatFit(const ModulePart& part, double room, qsizetype lines) {
 }
 
 void paintFlat(QPainter& painter, const QRectF& inner, const ModulePart& part) {
-  painter.setFont(font::text(kName, QFont::Medium));
+  painter.setFont(font::text(kNameSize, QFont::Medium));
   const double name = QFontMetricsF(painter.font()).horizontalAdvance(part.name);
-  const QFontMetricsF metrics(font::mono(kNote));
+  const QFontMetricsF metrics(font::mono(kNoteSize));
   QStringList told = linesThatFit(part, inner.width() - name - 6, 2);
   const QString both = told.join(QStringLiteral("  "));
   const QString note =
       metrics.horizontalAdvance(both) <= inner.width() - name - 6 ? both : told.value(0);
   painter.drawText(inner, Qt::AlignVCenter | (note.isEmpty() ? Qt::AlignHCenter : Qt::AlignLeft),
                    part.name);
-  painter.setFont(font::mono(kNote));
+  painter.setFont(font::mono(kNoteSize));
   painter.setPen(colors().muted);
   painter.drawText(inner, Qt::AlignVCenter | Qt::AlignRight, note);
 }
@@ -68,18 +68,18 @@ void paintModule(QPainter& painter, const QRectF& rect, const ModulePart& part, 
   QStringList told = linesThatFit(part, inner.width(), 2);
   if (told.size() > lines - names.size()) {
     const QString both = told.join(QStringLiteral("  "));
-    const bool fits = QFontMetricsF(font::mono(kNote)).horizontalAdvance(both) <= inner.width();
+    const bool fits = QFontMetricsF(font::mono(kNoteSize)).horizontalAdvance(both) <= inner.width();
     told = fits && lines > names.size() ? QStringList{both} : told.mid(0, lines - names.size());
   }
   QRectF line(inner.left(),
               rect.center().y() - static_cast<double>(names.size() + told.size()) * kLine / 2,
               inner.width(), kLine);
-  painter.setFont(font::text(whole && rect.height() >= 44 ? 12 : kName, QFont::Medium));
+  painter.setFont(font::text(whole && rect.height() >= 44 ? 12 : kNameSize, QFont::Medium));
   for (const QString& name : names) {
     painter.drawText(line, Qt::AlignCenter, name);
     line.translate(0, kLine);
   }
-  painter.setFont(font::mono(kNote));
+  painter.setFont(font::mono(kNoteSize));
   painter.setPen(colors().muted);
   for (const QString& each : told) {
     painter.drawText(line, Qt::AlignCenter, each);

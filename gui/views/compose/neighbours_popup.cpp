@@ -12,7 +12,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kWhy = 300;  // the width of a reason
+constexpr int kWhyColumn = 300;  // the width of a reason
 
 const char* toneOf(const Difference& difference) {
   return difference.tone == Tone::good ? "good" : difference.tone == Tone::bad ? "bad" : "muted";
@@ -103,9 +103,9 @@ void NeighboursPopup::fill(const Row& row, const plan::Document& d) {
 
 void NeighboursPopup::refuse(const Row& row, const QString& why) {
   row.fits->setText(why);
-  const bool longer = row.fits->sizeHint().width() > kWhy;
+  const bool longer = row.fits->sizeHint().width() > kWhyColumn;
   row.fits->setWordWrap(longer);
-  row.fits->setMinimumWidth(longer ? kWhy : 0);
+  row.fits->setMinimumWidth(longer ? kWhyColumn : 0);
   setTone(row.fits, "muted");
 }
 

@@ -8,7 +8,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kMesh = 216, kWhy = 92;
+constexpr int kMesh = 216, kWhyWidth = 92;
 
 QString bytesText(qint64 bytes) { return format::bytes(static_cast<double>(bytes)); }
 
@@ -30,7 +30,7 @@ SearchDialog::SearchDialog(RecipeDocument& document, const QString& engine, Plan
   top->addWidget(fields_);
   top->addWidget(makeFound(), 1);
   body()->addLayout(top, 1);
-  why_ = addRoom(kWhy, 6);
+  why_ = addRoom(kWhyWidth, 6);
   close_ = quietButton(tr("Close"));
   close_->setObjectName(QStringLiteral("close"));
   go_ = primaryButton(tr("Search"), QStringLiteral("search"));

@@ -12,7 +12,7 @@
 namespace heddle::gui {
 namespace {
 
-const QString kRanks = QStringLiteral("hardware.ranks");
+const QString kRanksKey = QStringLiteral("hardware.ranks");
 
 /// As TOML: a bare word is a string, as it is on the command line.
 QString source(const QString& value) {
@@ -23,7 +23,7 @@ QString source(const QString& value) {
 
 KeyValues changesOf(const plan::Variant& variant, const plan::Document& document) {
   KeyValues pairs;
-  if (variant.ranks != document.ranks) pairs.append({kRanks, QString::number(variant.ranks)});
+  if (variant.ranks != document.ranks) pairs.append({kRanksKey, QString::number(variant.ranks)});
   for (const std::string& set : variant.sets) {
     const QString text = QString::fromStdString(set);
     pairs.append({text.section(QChar('='), 0, 0).trimmed(),

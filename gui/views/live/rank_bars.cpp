@@ -13,7 +13,7 @@ namespace heddle::gui {
 namespace {
 
 constexpr int kPitch = 24;
-constexpr int kBar = 12;
+constexpr int kRankBar = 12;
 constexpr int kNumber = 32;
 constexpr int kValue = 92;
 
@@ -67,10 +67,10 @@ void RankBars::paintEvent(QPaintEvent*) {
     painter.setPen(slow ? c.warnText : c.muted);
     painter.drawText(QRect(0, top, kNumber, kPitch), Qt::AlignLeft | Qt::AlignVCenter,
                      QString::number(ranks_[i]));
-    const QRect track(kNumber, top + (kPitch - kBar) / 2, room, kBar);
+    const QRect track(kNumber, top + (kPitch - kRankBar) / 2, room, kRankBar);
     painter.fillRect(track, c.window);
     const double share = longest > 0 ? seconds_[i] / longest : 0;
-    painter.fillRect(QRect(track.topLeft(), QSize(static_cast<int>(share * 0.96 * room), kBar)),
+    painter.fillRect(QRect(track.topLeft(), QSize(static_cast<int>(share * 0.96 * room), kRankBar)),
                      stale_ ? c.other : c.compute);
     painter.setPen(slow ? c.warnText : stale_ ? c.muted : c.text);
     painter.drawText(QRect(kNumber + room + 10, top, kValue - 10, kPitch),

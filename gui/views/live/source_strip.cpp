@@ -11,12 +11,12 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kSide = 16, kTop = 8, kLine = 20, kBar = 12, kTitle = 132;
+constexpr int kSide = 16, kTop = 8, kLine = 20, kStripBar = 12, kTitle = 132;
 constexpr int kSwatch = 10, kGap = 8, kEntry = 300;  // an entry of the legend, at least so wide
 
 }  // namespace
 
-SourceStrip::SourceStrip(QWidget* parent) : QFrame(parent), bar_(new StackedBar(kBar, this)) {
+SourceStrip::SourceStrip(QWidget* parent) : QFrame(parent), bar_(new StackedBar(kStripBar, this)) {
   setProperty("role", "card");
   setObjectName(QStringLiteral("sources"));
   setAccessibleName(tr("Tokens by source"));
@@ -83,7 +83,8 @@ int SourceStrip::perRow() const { return std::max(1, (width() - 2 * kSide) / kEn
 void SourceStrip::arrange() {
   const int rows = (static_cast<int>(sources_.size()) + perRow() - 1) / perRow();
   setFixedHeight(2 * kTop + kLine + rows * kLine);
-  bar_->setGeometry(kSide + kTitle, kTop + (kLine - kBar) / 2, width() - 2 * kSide - kTitle, kBar);
+  bar_->setGeometry(kSide + kTitle, kTop + (kLine - kStripBar) / 2, width() - 2 * kSide - kTitle,
+                    kStripBar);
 }
 
 void SourceStrip::resizeEvent(QResizeEvent* event) {

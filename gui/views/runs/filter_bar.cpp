@@ -8,7 +8,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kTypingMilliseconds = 150, kPauseMilliseconds = 700;
+constexpr int kTypingMilliseconds = 150, kTypingPause = 700;
 constexpr int kMaxWidth = 640;
 
 /// The columns of a filter's keys that the table does not have, by the store's full names. A key
@@ -66,7 +66,7 @@ void FilterBar::apply() {
   const auto& problem = filter.problem();
   if (problem && problem->at + problem->length == field_->text().size() &&
       std::exchange(goesOn_, false))
-    return typing_.start(kPauseMilliseconds);
+    return typing_.start(kTypingPause);
   QStringList missing;
   for (const QString& key : filter.keys())
     if (!isColumn(key)) missing.append(key);

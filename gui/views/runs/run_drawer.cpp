@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kPoints = 1000;
 constexpr int kLowestChart = 170;
-constexpr int kPauseMilliseconds = 300;  // in typing, before the notes are saved
+constexpr int kDrawerPause = 300;  // in typing, before the notes are saved
 const char* const kEnvironment[] = {"host", "cpu", "gpu", "engine", "torch"};
 
 QString summaryOf(const RunRow& row) {
@@ -89,7 +89,7 @@ RunDrawer::RunDrawer(Session& session, QWidget* parent)
     typing_.start();
   });
   typing_.setSingleShot(true);
-  typing_.setInterval(kPauseMilliseconds);
+  typing_.setInterval(kDrawerPause);
   connect(&typing_, &QTimer::timeout, this, &RunDrawer::saveNotes);
   column->addWidget(notes_);
   column->addStretch(1);
