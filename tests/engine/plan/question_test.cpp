@@ -114,7 +114,10 @@ class QuestionTest : public QObject {
     Document document;
     document.recipe = "debug.toml";
     document.step_seconds = 0.5;
-    document.timelines = {{.rank = 1, .spans = {{.name = "mm", .duration_us = 5}}}};
+    telemetry::Span span;
+    span.name = "mm";
+    document.timelines.resize(1);
+    document.timelines[0].spans = {span};
     const Answer plan = sent({.id = 1, .progress = {}, .reply = document});
     QCOMPARE(plan.id, std::optional<uint64_t>(1));
     const auto& read = std::get<Document>(plan.reply);
@@ -128,7 +131,8 @@ class QuestionTest : public QObject {
     QCOMPARE(std::get<std::vector<HardwareEntry>>(
                  sent({.id = 3, .progress = {}, .reply = entries}).reply),
              entries);
-    const SearchResult found{.ranks = 8, .complete = true};
+    SearchResult found;
+    found.ranks = 8;
     const Answer halfway = sent({.id = 4, .progress = 0.5, .reply = found});
     QCOMPARE(std::get<SearchResult>(halfway.reply), found);
     QCOMPARE(halfway.progress, std::optional(0.5));
