@@ -165,7 +165,7 @@ class StepAlignmentTest : public QObject {
     const auto named = surprises(align(left, right), left, right);
     QVERIFY(!named.empty());
     QCOMPARE(named.front().words,
-             std::string("all_gather layers.1 (forward): 0.03 ms exposed in the measurement, "
+             std::string("all_gather layers.1 (forward): 30.0 µs exposed in the measurement, "
                          "hidden in the prediction"));
     QCOMPARE(named.front().row, std::string("all_gather layers.1 (forward)"));
     QVERIFY(surprises(align(left, left), left, left).empty());

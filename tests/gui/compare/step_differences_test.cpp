@@ -141,7 +141,7 @@ class StepDifferencesTest : public QObject {
     QTRY_VERIFY(page.isReady());
     auto* surprises = page.findChild<QLabel*>(QStringLiteral("surprises"));
     QVERIFY2(surprises->text().contains(QStringLiteral(
-                 "all_gather layers.1 (forward): 30 ms exposed in the measurement, hidden in the "
+                 "all_gather layers.1 (forward): 30.0 ms exposed in the measurement, hidden in the "
                  "prediction")),
              qPrintable(surprises->text()));
     Q_EMIT surprises->linkActivated(QStringLiteral("0"));
