@@ -10,10 +10,10 @@ using heddle::holdings::stored_box;
 namespace {
 
 Mesh mesh_of(int64_t shards, int64_t tp) {
-  Parallelism parallelism;
-  parallelism.dp_shard = shards;
-  parallelism.tp = tp;
-  return Mesh(parallelism);
+  Degrees degrees;
+  degrees.dp_shard = shards;
+  degrees.tp = tp;
+  return Mesh(degrees);
 }
 
 }  // namespace

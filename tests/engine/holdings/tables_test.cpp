@@ -1,0 +1,140 @@
+// The tables of small models, a case each in tables/*.txt: the keys of a recipe, a rank, and after
+// them every row.
+#include <QDir>
+#include <QFile>
+#include <QTest>
+
+#include "engine/holdings/parameters.h"
+#include "engine/holdings/states.h"
+#include "engine/recipe/parse.h"
+#include "tests/support/test_class.h"
+
+using namespace heddle;
+
+namespace {
+
+const QString kTables = QStringLiteral(HEDDLE_SOURCE_DIR "/tests/engine/holdings/tables/");
+
+constexpr const char* kModel = R"(
+[model]
+dim = 16
+n_layers = 1
+n_heads = 2
+ffn_dim = 32
+vocab_size = 31
+[data]
+token_ids = "x"
+seq_len = 16
+[training]
+local_batch = 4
+)";
+
+QString text_of(const std::vector<int64_t>& sizes) {
+  QStringList all;
+  for (const int64_t size : sizes) all << QString::number(size);
+  return all.isEmpty() ? "1" : all.join('x');
+}
+
+QString text_of(recipe::Cut cut) {
+  return cut == recipe::Cut::none ? "whole" : cut == recipe::Cut::rows ? "rows" : "columns";
+}
+
+QString text_of(holdings::Role role) {
+  switch (role) {
+    case holdings::Role::parameter:
+      return "parameter";
+    case holdings::Role::optimizer:
+      return "optimizer";
+    case holdings::Role::gradient_sum:
+      return "sum";
+    case holdings::Role::scale:
+      return "scale";
+    case holdings::Role::table:
+      return "table";
+  }
+  return {};
+}
+
+QString names_of(recipe::Dims dims, const recipe::Mesh& mesh) {
+  const std::string name = mesh.name(dims);
+  return name.empty() ? "-" : QString::fromStdString(name);
+}
+
+QString row_of(const holdings::Parameter& parameter, const recipe::Mesh& mesh) {
+  QStringList groups;
+  for (const std::string& group : parameter.summed_over) groups << QString::fromStdString(group);
+  QStringList cells = {QString::fromStdString(parameter.name()).leftJustified(30),
+                       text_of(parameter.shape).leftJustified(6),
+                       text_of(parameter.cut).leftJustified(8),
+                       text_of(parameter.local).leftJustified(6),
+                       text_of(parameter.shard).leftJustified(6),
+                       QString("stage %1").arg(parameter.stage),
+                       "shared by " + names_of(parameter.shared_by, mesh),
+                       "summed over " + (groups.isEmpty() ? "-" : groups.join(", ")),
+                       QString("lr %1").arg(parameter.rule.lr)};
+  if (parameter.rule.weight_decay == 0) cells << "no decay";
+  if (parameter.eight_bits) cells << "8 bits";
+  if (parameter.head_dim > 0) cells << QString("heads of %1").arg(parameter.head_dim);
+  if (!parameter.copy_of.empty()) cells << "copy of " + QString::fromStdString(parameter.copy_of);
+  cells << QString::fromStdString(parameter.hugging_face_name);
+  return cells.join("  ");
+}
+
+QString row_of(const holdings::State& state) {
+  QStringList cells = {QString::fromStdString(state.name).leftJustified(41),
+                       text_of(state.role).leftJustified(9), text_of(state.shape).leftJustified(7),
+                       QString("%1 bytes").arg(state.bytes(), 4)};
+  if (state.stored) {
+    const holdings::Box& box = state.stored->part.box;
+    cells << QString("rows %1 to %2, columns %3 to %4")
+                 .arg(box.row_begin)
+                 .arg(box.row_end)
+                 .arg(box.column_begin)
+                 .arg(box.column_end);
+    if (const std::string& name = state.stored->part.name; name != state.name)
+      cells << "as " + QString::fromStdString(name);
+    if (state.stored->writes) cells << "writes";
+  }
+  return cells.join("  ");
+}
+
+}  // namespace
+
+class TablesTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void every_row_is_as_written_data() {
+    QTest::addColumn<QString>("path");
+    for (const QFileInfo& file : QDir(kTables).entryInfoList({"*.txt"}))
+      QTest::newRow(qPrintable(file.baseName())) << file.filePath();
+  }
+  void every_row_is_as_written() {
+    QFETCH(QString, path);
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QString text = QString::fromUtf8(file.readAll());
+    std::vector<std::string> keys;
+    int64_t rank = 0;
+    const QString head = text.section("\n\n", 0, 0);
+    for (const QString& line : head.split('\n')) {
+      if (line.startsWith("set ")) keys.push_back(line.mid(4).toStdString());
+      if (line.startsWith("rank ")) rank = line.mid(5).toInt();
+    }
+    const recipe::Parsed parsed = recipe::resolve(recipe::parse(kModel, "tables.toml", keys));
+    QVERIFY2(parsed.ok(), parsed.ok() ? "" : parsed.faults[0].str().c_str());
+    const recipe::Layout layout(parsed.recipe);
+    QStringList rows = {head, "", "parameters"};
+    for (const holdings::Parameter& parameter : holdings::parameters_of(parsed.recipe, layout))
+      rows << row_of(parameter, layout.mesh());
+    rows << "" << QString("states of rank %1").arg(rank);
+    for (const holdings::State& state : holdings::states_of(parsed.recipe, layout, rank))
+      rows << row_of(state);
+    const QString found = rows.join('\n') + '\n';
+    if (found != text) qWarning().noquote() << found;
+    QVERIFY(found == text);
+  }
+};
+
+HEDDLE_TEST(TablesTest)
+#include "tables_test.moc"
