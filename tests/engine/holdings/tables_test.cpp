@@ -15,7 +15,7 @@ namespace {
 
 const QString kTables = QStringLiteral(HEDDLE_SOURCE_DIR "/tests/engine/holdings/tables/");
 
-constexpr const char* kModel = R"(
+constexpr const char* kTablesModel = R"(
 [model]
 dim = 16
 n_layers = 1
@@ -121,7 +121,7 @@ class TablesTest : public QObject {
       if (line.startsWith("set ")) keys.push_back(line.mid(4).toStdString());
       if (line.startsWith("rank ")) rank = line.mid(5).toInt();
     }
-    const recipe::Parsed parsed = recipe::resolve(recipe::parse(kModel, "tables.toml", keys));
+    const recipe::Parsed parsed = recipe::resolve(recipe::parse(kTablesModel, "tables.toml", keys));
     QVERIFY2(parsed.ok(), parsed.ok() ? "" : parsed.faults[0].str().c_str());
     const recipe::Layout layout(parsed.recipe);
     QStringList rows = {head, "", "parameters"};
