@@ -11,9 +11,9 @@
 namespace heddle::gui {
 namespace {
 
-using Column = std::map<storage::RunId, storage::Value>;
+using ValuesOfRuns = std::map<storage::RunId, storage::Value>;
 
-std::optional<double> at(const Column& column, storage::RunId run) {
+std::optional<double> at(const ValuesOfRuns& column, storage::RunId run) {
   const auto found = column.find(run);
   return found == column.end() ? std::nullopt : number(found->second);
 }
