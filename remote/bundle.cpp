@@ -44,7 +44,7 @@ Result<> check_plugin(const std::string& engine) {
   const std::string plugin = plugin_of(engine);
   if (!fs::is_regular_file(plugin))
     return fail(
-        "there is no CUDA plug-in beside {}: build it with packaging/start.sh --cuda, or train "
+        "there is no CUDA plug-in next to {}: build it with packaging/start.sh --cuda, or train "
         "with hardware.device = \"cpu\"",
         engine);
   const Result<std::string> ours = build_id_of(engine), theirs = build_id_of(plugin);

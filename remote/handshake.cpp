@@ -53,8 +53,8 @@ ConnectError changed(const Host& host, const AcceptedKey& key, const std::string
   return {Kind::host_key_changed,
           fmt::format(
               "{}the host key of {} is not the one that was known: {}. It is now {}. Either the "
-              "host was set up anew or someone is in between: ask its administrator, then remove "
-              "the old key there by hand.",
+              "host was set up again or someone is in between: ask its administrator, then remove "
+              "the old key there.",
               before_address(host), key.endpoint, because, key.fingerprint),
           key};
 }

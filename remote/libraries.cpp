@@ -130,7 +130,7 @@ class Closure {
       const std::vector<Library> found = find_opened(opens.opened, opener, libraries_);
       if (found.empty())
         return fail(
-            "{} opens {} when it runs, which is not beside it; packaging/start.sh --cuda fetches "
+            "{} opens {} when it runs, which is not next to it; packaging/start.sh --cuda fetches "
             "what GPUs need",
             opener.file, opens.opened);
       for (const Library& each : found)

@@ -47,7 +47,8 @@ Result<RunCheckpoints> RunCheckpoints::open(const storage::RunDetail& run) {
   if (!place) return fail("{}: {}", name, place.error().message);
   if (place->shares.empty())
     return fail(
-        "{} was {}: where its checkpoints lie is not known; valid: a new run with model.checkpoint "
+        "{} was {}: the folder of its checkpoints is unknown; valid: a new run with "
+        "model.checkpoint "
         "= \"FOLDER/step-N\", which begins with the weights alone",
         name, run.summary.target == kImported ? "imported" : "never started");
   RunCheckpoints found;
@@ -132,7 +133,7 @@ std::optional<recipe::Fault> folder_in_use(storage::Reader& reader,
     fault.what = fmt::format("{} is saving its checkpoints in {}", whose, checkpoint.folder);
   else
     fault.what =
-        fmt::format("{} holds checkpoints{}, the newest {}, and a new run begins anew",
+        fmt::format("{} holds checkpoints{}, the newest {}, and a new run starts from scratch",
                     checkpoint.folder, run ? fmt::format(" of {}", whose) : "", names.front());
   fault.valid = "\"\" (the run directory's own), or another folder";
   if (run && !running && !locked)

@@ -61,8 +61,8 @@ std::string describe_kill(const storage::RunDetail& run) {
   const auto checkpoints = RunCheckpoints::open(run);
   if (!checkpoints)
     return at_once + fmt::format(
-                         "What was trained since its newest checkpoint is lost; which that "
-                         "is cannot be seen: {}.",
+                         "Training since its newest checkpoint is lost; which that is cannot be "
+                         "seen: {}.",
                          checkpoints.error().message);
   if (checkpoints->saved().empty())
     return at_once + fmt::format(
@@ -70,7 +70,7 @@ std::string describe_kill(const storage::RunDetail& run) {
                          "one.",
                          steps_of(run));
   return at_once + fmt::format(
-                       "What was trained since step {}, the newest checkpoint, is lost; Stop "
+                       "Training since step {}, the newest checkpoint, is lost; Stop "
                        "writes one more.",
                        checkpoints->saved().front().step);
 }

@@ -13,7 +13,7 @@ bool stop_keeps(const storage::RunDetail& run);
 /// "It finishes its step, writes a checkpoint in …, and ends." or what is lost.
 std::string describe_stop(const storage::RunDetail& run);
 
-/// "All ranks end at once. What was trained since step 30, the newest checkpoint, is lost." Looks
+/// "All ranks end at once. Training since step 30, the newest checkpoint, is lost; …" Looks
 /// for that on the run's hosts, and says why it could not: never call from the GUI thread.
 std::string describe_kill(const storage::RunDetail& run);
 

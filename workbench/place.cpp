@@ -121,7 +121,7 @@ std::string to_json(const Place& place) {
 
 Result<Place> place_from_json(const std::string& text) {
   if (text.empty())
-    return fail("its store is not trusted: nothing is asked of the hosts that it names");
+    return fail("its store is not trusted: Heddle does not connect to the hosts that it names");
   const Result<json> whole_text = read_json(text);
   if (!whole_text)
     return fail("where the run lives cannot be read: {}", whole_text.error().message);

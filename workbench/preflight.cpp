@@ -154,7 +154,7 @@ class Preflight {
     const bool idle = target_.plugin_fault.empty();
     add(name, idle ? Status::warn : Status::pass,
         plural(ranks_, "rank") + " on the CPU" +
-            (idle ? fmt::format(" beside {} × {}", gpus, host.report.gpus[0].name) : ""),
+            (idle ? fmt::format(" next to {} × {}", gpus, host.report.gpus[0].name) : ""),
         idle ? "hardware.device = \"cuda\" trains on these" : "");
   }
 

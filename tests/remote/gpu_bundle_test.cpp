@@ -127,7 +127,7 @@ class GpuBundleTest : public QObject {
     const auto without = bundle_of(engine, Devices::gpus);
     QVERIFY(!without);
     QCOMPARE(without.error().message,
-             "there is no CUDA plug-in beside " + engine +
+             "there is no CUDA plug-in next to " + engine +
                  ": build it with packaging/start.sh --cuda, or train with hardware.device = "
                  "\"cpu\"");
     const std::string plugin = plugin_of(engine);

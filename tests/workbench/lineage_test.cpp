@@ -190,7 +190,7 @@ class LineageTest : public QObject {
     second = workbench::launch(workbench_->writer(), request(20, 1, {set}));
     QVERIFY(!second);
     says(second.error().message, {"holds checkpoints of debug, the newest step-",
-                                  "a new run begins anew", "heddle launch --resume debug"});
+                                  "a new run starts from scratch", "heddle launch --resume debug"});
     QCOMPARE(second.error().faults.size(), size_t(1));
     QCOMPARE(must(must(storage::Reader::open(fixture_->store)).runs()).size(), size_t(1));
     // Its recipe as a new run's has another folder, and starts at step 0.
@@ -343,7 +343,7 @@ class LineageTest : public QObject {
     row("no such run", {"launch", "--resume", "ghost"}, "no run 'ghost'");
     row("done", {"launch", "--resume", "debug"}, "--set training.steps=40");
     row("elsewhere", {"launch", "--fork", "debug", "--on", "moon"},
-        "debug ran on this-machine, where its checkpoints lie");
+        "debug ran on this-machine, which has its checkpoints");
     row("another model", {"launch", "--fork", "debug", "--set", "model.n_layers=3"},
         "its n_layers is 6, the recipe's 3");
   }

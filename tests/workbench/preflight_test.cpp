@@ -159,12 +159,12 @@ class PreflightTest : public QObject {
     now.plugin_fault.clear();
     const auto found = preflight(recipe, now);
     QVERIFY2(may_start(found), lines_of(found, Status::fail).c_str());
-    // And on the CPU beside idle GPUs, which is legal.
+    // And on the CPU next to idle GPUs, which is legal.
     const auto idle =
         preflight(load("llama3-debug", "[hardware]\nranks = 2\ndevice = \"cpu\"\n"), now);
     QVERIFY(may_start(idle));
     QCOMPARE(line(idle, "devices"),
-             std::string("warn devices: 2 ranks on the CPU beside 2 × NVIDIA H100; "
+             std::string("warn devices: 2 ranks on the CPU next to 2 × NVIDIA H100; "
                          "hardware.device = \"cuda\" trains on these"));
   }
 

@@ -55,7 +55,7 @@ Result<LaunchRequest> going_on(storage::Reader& reader, const LaunchOptions& opt
   const storage::RunSummary& parent = request->parent.summary;
   if (!options.target.empty() && options.target != parent.target)
     return fail(
-        "--on {}: {} ran on {}, where its checkpoints lie, and goes on there; leave --on out",
+        "--on {}: {} ran on {}, which has its checkpoints, and continues there; leave --on out",
         options.target, parent.name, parent.target);
   Result<Continuation> plan = plan_continuation(reader, *request);
   if (!plan) return fail(plan);

@@ -111,9 +111,8 @@ class CommandLine {
                                             "checkpoint.enabled = false, a checkpoint; "
                                             "wait for its end");
     command->add_option("RUN", stop_.run, "a run's name or id")->required();
-    command->add_flag(
-        "--kill", stop_.kill,
-        "kill its ranks at once: what was trained since its newest checkpoint is lost");
+    command->add_flag("--kill", stop_.kill,
+                      "kill its ranks at once: training since its newest checkpoint is lost");
     command->add_flag("--discard", stop_.discard,
                       "end a run that keeps no checkpoints, and with it all that it has trained");
     when_named(command, [this](const Context& c) { return stop_command(c, stop_); });
@@ -161,7 +160,7 @@ class CommandLine {
 
   void add_import() {
     CLI::App* command =
-        app_.add_subcommand("import", "Take in finished runs, beside an open window too");
+        app_.add_subcommand("import", "Import finished runs, with or without an open window");
     command->add_option("PATH", paths_, "a run's directory, or a folder with such below it")
         ->required();
     when_named(command, [this](const Context& c) { return import_command(c, paths_); });

@@ -222,7 +222,7 @@ Result<workbench::LaunchRequest> forkRequest(storage::Reader& reader,
   if (!parent) return fail(parent);
   if (request.target.name != found->target)
     return fail(
-        "{} ran on {}, where its checkpoints lie, and a fork of it goes on there; choose "
+        "{} ran on {}, which has its checkpoints, and a fork of it continues there; choose "
         "that target",
         found->name, found->target);
   auto plan = workbench::plan_continuation(reader, {.kind = storage::Lineage::Kind::fork,

@@ -35,8 +35,7 @@ EndDialog::EndDialog(Session& session, const storage::RunDetail& run, How how, Q
     words_->setText(QString::fromStdString(workbench::describe_stop(run)));
     return;
   }
-  words_->setText(
-      tr("All ranks end at once. What was trained since the newest checkpoint is lost …"));
+  words_->setText(tr("All ranks end at once. Training since the newest checkpoint is lost …"));
   looking_.start(
       [run] { return workbench::describe_kill(run); },
       [this](const std::string& words) { words_->setText(QString::fromStdString(words)); });
