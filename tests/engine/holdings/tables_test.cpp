@@ -55,23 +55,17 @@ QString text_of(holdings::Role role) {
   return {};
 }
 
-QString names_of(recipe::Dims dims, const recipe::Mesh& mesh) {
-  const std::string name = mesh.name(dims);
-  return name.empty() ? "-" : QString::fromStdString(name);
-}
-
 QString row_of(const holdings::Parameter& parameter, const recipe::Mesh& mesh) {
-  QStringList groups;
-  for (const std::string& group : parameter.summed_over) groups << QString::fromStdString(group);
-  QStringList cells = {QString::fromStdString(parameter.name()).leftJustified(30),
-                       text_of(parameter.shape).leftJustified(6),
-                       text_of(parameter.cut).leftJustified(8),
-                       text_of(parameter.local).leftJustified(6),
-                       text_of(parameter.shard).leftJustified(6),
-                       QString("stage %1").arg(parameter.stage),
-                       "shared by " + names_of(parameter.shared_by, mesh),
-                       "summed over " + (groups.isEmpty() ? "-" : groups.join(", ")),
-                       QString("lr %1").arg(parameter.rule.lr)};
+  QStringList cells = {QString::fromStdString(parameter.name()).leftJustified(32),
+                       text_of(parameter.shape).leftJustified(5),
+                       text_of(parameter.cut).leftJustified(7),
+                       text_of(parameter.local).leftJustified(5),
+                       text_of(parameter.shard).leftJustified(5),
+                       QString("stage %1").arg(parameter.stage)};
+  if (const std::string group = mesh.name(parameter.shared_by); !group.empty())
+    cells << "shared by " + QString::fromStdString(group);
+  for (const std::string& group : parameter.summed_over)
+    cells << "summed over " + QString::fromStdString(group);
   if (parameter.rule.weight_decay == 0) cells << "no decay";
   if (parameter.eight_bits) cells << "8 bits";
   if (parameter.head_dim > 0) cells << QString("heads of %1").arg(parameter.head_dim);
@@ -81,21 +75,20 @@ QString row_of(const holdings::Parameter& parameter, const recipe::Mesh& mesh) {
 }
 
 QString row_of(const holdings::State& state) {
-  QStringList cells = {QString::fromStdString(state.name).leftJustified(41),
-                       text_of(state.role).leftJustified(9), text_of(state.shape).leftJustified(7),
-                       QString("%1 bytes").arg(state.bytes(), 4)};
-  if (state.stored) {
-    const holdings::Box& box = state.stored->part.box;
-    cells << QString("rows %1 to %2, columns %3 to %4")
-                 .arg(box.row_begin)
-                 .arg(box.row_end)
-                 .arg(box.column_begin)
-                 .arg(box.column_end);
-    if (const std::string& name = state.stored->part.name; name != state.name)
-      cells << "as " + QString::fromStdString(name);
-    if (state.stored->writes) cells << "writes";
-  }
-  return cells.join("  ");
+  QString row = QString::fromStdString(state.name).leftJustified(44) +
+                text_of(state.role).leftJustified(11) + text_of(state.shape).leftJustified(7) +
+                QString("%1 bytes").arg(state.bytes(), 5);
+  if (!state.stored) return row;
+  const auto& [part, writes] = *state.stored;
+  const holdings::Box& box = part.box;
+  row += QString("  %1 rows %2 to %3, columns %4 to %5")
+             .arg(writes ? "writes" : "reads ")
+             .arg(box.row_begin)
+             .arg(box.row_end)
+             .arg(box.column_begin)
+             .arg(box.column_end);
+  if (part.name != state.name) row += " of " + QString::fromStdString(part.name);
+  return row;
 }
 
 }  // namespace
@@ -116,7 +109,7 @@ class TablesTest : public QObject {
     const QString text = QString::fromUtf8(file.readAll());
     std::vector<std::string> keys;
     int64_t rank = 0;
-    const QString head = text.section("\n\n", 0, 0);
+    const QString head = text.section("\n\n", 0, 0).trimmed();
     for (const QString& line : head.split('\n')) {
       if (line.startsWith("set ")) keys.push_back(line.mid(4).toStdString());
       if (line.startsWith("rank ")) rank = line.mid(5).toInt();
