@@ -232,10 +232,10 @@ class RepositoryTest : public QObject {
   void text_from_outside_goes_one_way() {
     // Files that print words of Heddle's own, or data that a person has asked for as it is.
     const QStringList raw{"base/say.h",
-                          "base/progress_line.h",          // a line that is written over
-                          "engine/kernels/device.cuh",     // on a device, its own numbers
-                          "engine/commands/commands.cpp",  // tokens, decoded
-                          "engine/commands/serve.cpp"};    // JSON, to a program
+                          "base/progress_line.h",                  // a line that is written over
+                          "engine/kernels/device.cuh",             // on a device, its own numbers
+                          "engine/commands/tokenize_command.cpp",  // tokens, decoded
+                          "engine/torch_commands/serve.cpp"};      // JSON, to a program
     const QRegularExpression dumps("\\.dump\\(");
     const QRegularExpression prints(
         "fmt::print\\(|std::(cout|cerr) *<<|std::cout\\.write|\\bf?printf\\(");

@@ -12,8 +12,8 @@
 #include "tests/support/test_class.h"
 
 using namespace heddle::launch;
-using probe::gpus_here;
-using probe::GpusOf;
+using heddle::probe::gpus_here;
+using heddle::probe::GpusOf;
 
 class ChooseDeviceTest : public QObject {
   Q_OBJECT
@@ -56,7 +56,7 @@ class ChooseDeviceTest : public QObject {
     QTemporaryDir folder;
     const std::string devices = folder.path().toStdString(), engine = devices + "/engine";
     std::ofstream(engine) << "#!/bin/sh\n[ \"$1\" = gpus ] || exit 2\necho '"
-                          << gpus_text(2, "NVIDIA H200", "") << "'\n";
+                          << heddle::probe::gpus_text(2, "NVIDIA H200", "") << "'\n";
     std::filesystem::permissions(engine, std::filesystem::perms(0755));
     QCOMPARE(gpus_here(engine, devices).count, int64_t{0});
     std::ofstream(devices + "/nvidiactl").flush();
