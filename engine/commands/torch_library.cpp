@@ -14,8 +14,8 @@ constexpr const char* kTorchLibrary = "libheddle_torch.so";
 Result<const TorchCommands*> load_torch_commands() {
   static const TorchCommands* loaded = nullptr;
   if (loaded != nullptr) return loaded;
-  // Lazily, as a program binds its libraries: LibTorch has many functions that nobody calls. Global:
-  // the CUDA plug-in uses its symbols.
+  // Lazily, as a program binds its libraries: LibTorch has many functions that nobody calls.
+  // Global: the CUDA plug-in uses its symbols.
   void* library = dlopen(kTorchLibrary, RTLD_LAZY | RTLD_GLOBAL);
   if (library == nullptr)
     return fail("{} does not load: {}; build it with packaging/start.sh", kTorchLibrary, dlerror());
