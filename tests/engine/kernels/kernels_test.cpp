@@ -484,13 +484,15 @@ class KernelsTest : public QObject {
     const Tensor p = at::randn({70001});
     Tensor ours = p.clone(), buffer = at::zeros_like(p), theirs = p.clone(),
            their_buffer = at::zeros_like(p);
+    const kernels::Tensors buffers =
+        momentum > 0 ? kernels::Tensors{their_buffer} : kernels::Tensors{};
     for (int64_t t = 1; t <= 5; ++t) {
       const Tensor grad = at::randn_like(p);
       kernels::update_("heddle::sgd_", {{ours}, {buffer}}, {grad},
                        at::scalar_tensor(lr, at::kDouble), at::scalar_tensor(t, at::kLong),
                        at::scalar_tensor(factor, at::kFloat), {momentum, nesterov, weight_decay});
-      at::_fused_sgd_({theirs}, {grad * factor}, {their_buffer}, weight_decay, momentum, lr, 0,
-                      nesterov, false, t == 1);
+      at::_fused_sgd_({theirs}, {grad * factor}, buffers, weight_decay, momentum, lr, 0, nesterov,
+                      false, t == 1);
     }
     QVERIFY(close(ours, theirs, 1e-6, 1e-6));
     if (momentum > 0) QVERIFY(close(buffer, their_buffer, 1e-6, 1e-6));
