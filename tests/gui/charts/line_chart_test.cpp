@@ -12,6 +12,7 @@
 #include "tests/support/test_class.h"
 
 using namespace heddle::gui;
+using heddle::Unit;
 
 namespace {
 
