@@ -15,7 +15,9 @@ namespace {
 
 // A run is a file of losses, one a line.
 std::string log_of(const std::string& path) {
-  std::string log = must(telemetry::encode(telemetry::Start{.time = 100}, 0));
+  telemetry::Start start;
+  start.time = 100;
+  std::string log = must(telemetry::encode(start, 0));
   std::ifstream file(path);
   int64_t step = 0;
   for (double loss = 0; file >> loss;) {

@@ -37,7 +37,8 @@ TargetNow on(std::vector<HostNow> hosts) {
 }
 
 TargetNow on_lab(std::vector<HostNow> hosts) {
-  remote::Target lab{.name = "lab"};
+  remote::Target lab;
+  lab.name = "lab";
   lab.hosts.assign(hosts.size(), *remote::parse_host("ada@node.lab"));
   return {.target = std::move(lab), .hosts = std::move(hosts)};
 }

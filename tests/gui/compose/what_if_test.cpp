@@ -220,7 +220,7 @@ class WhatIfTest : public QObject {
     QVERIFY(prediction_->shown()->document.step_seconds > ours);
     QCOMPARE(document_->text(), recipe);
     // The recipe that it is compared with is planned for the same one.
-    QCOMPARE(prediction_->questionOf(kAsked).executor, QString("eager"));
+    QCOMPARE(prediction_->questionOf(kAsked).executor, std::string("eager"));
     prediction_->setExecutor("another");
     QCOMPARE(prediction_->executor(), QString("eager"));
   }
