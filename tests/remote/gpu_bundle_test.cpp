@@ -120,6 +120,20 @@ class GpuBundleTest : public QObject {
     QVERIFY(!libraries_of_plugin(lib + "/none.so", *program));
   }
 
+  // As heddle-engine's commands that need LibTorch are.
+  void the_library_that_an_engine_loads_later_travels_with_it() {
+    QTemporaryDir folder;
+    const std::string engine = folder.filePath("engine").toStdString();
+    fs::copy_file(kEngine, engine);
+    fs::copy_file(kStandIns + "/lib/libcudnn_graph.so.9",
+                  folder.filePath("libheddle_torch.so").toStdString());
+    const auto bundle = bundle_of(engine);
+    QVERIFY2(bundle, bundle ? "" : bundle.error().message.c_str());
+    const std::vector<std::string> paths = paths_of(*bundle);
+    for (const char* path : {"bin/heddle-engine", "lib/libheddle_torch.so", "lib/libcublas.so.13"})
+      QVERIFY2(std::ranges::count(paths, path) == 1, path);
+  }
+
   void an_engine_without_its_plugin_says_how_to_build_it() {
     QTemporaryDir folder;
     const std::string engine = folder.filePath("engine").toStdString();
