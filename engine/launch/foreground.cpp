@@ -91,7 +91,7 @@ Result<int32_t> prepare(const std::string& run_dir, const TrainOptions& options)
   return epoch;
 }
 
-void tell_what_is_kept(const TrainOptions& options, const std::string& run_dir) {
+void report_kept(const TrainOptions& options, const std::string& run_dir) {
   if (!options.run_dir.empty()) {
     tell_line(options.tell, telemetry::Level::info, "logs and results: " + run_dir);
   } else if (!options.keeps_checkpoints) {
@@ -123,7 +123,7 @@ int run_foreground(const TrainOptions& options) {
   if (!run_dir) return fail_with(kExitUsage, run_dir.error());
   const Result<int32_t> epoch = prepare(run_dir->path(), options);
   if (!epoch) return fail_with(kExitUsage, epoch.error());
-  tell_what_is_kept(options, run_dir->path());
+  report_kept(options, run_dir->path());
   const std::string engine = options.engine.empty() ? runs::engine_program() : options.engine;
   const Result<RanksOutcome> outcome = [&] {
     const Teller teller({options.tell, run_dir->path(), *epoch, options.steps});

@@ -19,8 +19,8 @@ int64_t first_layer(const std::vector<int64_t>& layers, int64_t stage) {
 
 }  // namespace
 
-std::string what_is_planned(const recipe::Layout& layout, const passes::PlanOptions& options,
-                            int64_t pipeline_rank) {
+std::string planning_key(const recipe::Layout& layout, const passes::PlanOptions& options,
+                         int64_t pipeline_rank) {
   const std::vector<int64_t>& layers = layout.stage_layers();
   const int64_t pp = layout.mesh().size(recipe::kPp);
   std::string text;

@@ -16,8 +16,8 @@ namespace heddle::predict {
 /// their stage: how many each stage has, the ends of the model, which modules share a bucket, and
 /// how each is recomputed. Where a bucket reaches beyond the rank, its other modules are by their
 /// own names. Ranks with the same text have the same plan, but for the numbers of layers.
-std::string what_is_planned(const recipe::Layout& layout, const passes::PlanOptions& options,
-                            int64_t pipeline_rank);
+std::string planning_key(const recipe::Layout& layout, const passes::PlanOptions& options,
+                         int64_t pipeline_rank);
 
 class LikeLayers {
  public:

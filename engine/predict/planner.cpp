@@ -199,7 +199,7 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph
   const cost::CostModel model(rates);
   const recipe::Layout layout(recipe);
   passes::PlanOptions options = plan_options(recipe, layout, rank, captured);
-  options.done = step::stands_after(captured);
+  options.done = step::last_pass_of(captured);
   options.scratch_bytes = scratch(recipe, rates);
   if (recipe.hardware.device == "cuda") options.alignment = passes::kGpuAlignment;
   const bool bucketed = passes::position_of(options.done) >= passes::position_of("bucket");

@@ -425,7 +425,7 @@ Result<std::vector<RankOutcome>> steps_by_parts(const recipe::Recipe& recipe,
   std::vector<const Kind*> kind_of;
   for (int64_t rank = 0; rank < pp; ++rank) {
     if (options.cancelled()) return fail("{}", kCancelled);
-    std::string planned = what_is_planned(layout, asked, rank);
+    std::string planned = planning_key(layout, asked, rank);
     auto known = kinds.find(planned);
     if (known == kinds.end()) {
       auto kind = maker.make(rank);

@@ -14,7 +14,7 @@
 namespace heddle::predict {
 
 /// Plans and simulates three micro-batches of each kind of pipeline rank, those that are planned
-/// alike being of one kind (`what_is_planned`), and puts forward and backward of all micro-batches
+/// alike being of one kind (`planning_key`), and puts forward and backward of all micro-batches
 /// together by the pipeline's schedule. `captured`: the recipe's step. What a micro-batch keeps for
 /// its backward pass counts as often as micro-batches are under way. The time is linear in the
 /// kinds of stages, and hardly depends on the number of micro-batches. Outcomes have no plan hash.

@@ -1,11 +1,10 @@
 #include "engine/runtime/device_run.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <vector>
 
+#include "base/resident_memory.h"
 #include "engine/transport/timed_work.h"
 
 namespace heddle::runtime {
@@ -37,11 +36,7 @@ class CpuRun final : public DeviceRun {
     const std::optional<Interval>& waited = waiting_[instruction];
     return waited && waited->end_us > waited->begin_us ? waited : std::nullopt;
   }
-  int64_t peak_bytes() const override {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return int64_t{usage.ru_maxrss} * 1024;
-  }
+  int64_t peak_bytes() const override { return peak_resident_bytes(); }
 
  private:
   using Clock = transport::TimedWork::Clock;

@@ -39,7 +39,7 @@ class Check {
  public:
   Check(const std::string& path, std::string_view text, const Graph& graph,
         const recipe::Recipe& recipe)
-      : path_(path), text_(text), graph_(graph), recipe_(recipe), after_(stands_after(graph)) {}
+      : path_(path), text_(text), graph_(graph), recipe_(recipe), after_(last_pass_of(graph)) {}
 
   Result<> run() {
     notes();
@@ -225,7 +225,7 @@ std::string captured_from(const recipe::Recipe& recipe) {
   return text;
 }
 
-std::string stands_after(const graph::Graph& graph) {
+std::string last_pass_of(const graph::Graph& graph) {
   const auto note = graph.notes.find(kAfter);
   return note == graph.notes.end() ? kCapture : note->second;
 }

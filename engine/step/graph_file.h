@@ -23,7 +23,7 @@ std::map<std::string, std::string> made_from(const recipe::Recipe& recipe);
 std::string captured_from(const recipe::Recipe& recipe);
 
 /// The last pass that ran on the graph.
-std::string stands_after(const graph::Graph& graph);
+std::string last_pass_of(const graph::Graph& graph);
 
 /// Reads the text of a step to train the recipe by. It may stand after any pass (with a pipeline
 /// after recompute at most: later ones give each rank a step of its own), and may have been edited,
