@@ -190,6 +190,7 @@ void optimizer_kernels() {
   check("total_norm", {std::vector<Tensor>{lr, lr}});
   check("clip_factor", {at::scalar_tensor(4.0, at::kDouble), 1.0});
   check("adamw_", {lists[0], lists[1], lists[2], lists[3], lr, step, factor, 0.9, 0.95, 1e-8, 0.1});
+  check("sgd_", {lists[0], lists[1], lists[2], lr, step, factor, 0.9, true, 0.1});
 }
 
 double seconds_of(runtime::DeviceRun& run, const std::function<void()>& work) {

@@ -255,11 +255,12 @@ lr = 1e-3
     row("pp, tp, full recomputation", 4, "pp=2 tp=2 microbatches=4", "recompute.mode=\"full\"");
     row("cp, documents apart", 2, "cp=2 cp_mode=\"ring\"", "data.document_mask=true");
     row("cp by heads, documents apart", 2, "cp=2 cp_mode=\"ulysses\"", "data.document_mask=true");
-    row("tp, dp, SGD", 4, "tp=2", "optimizer.name=\"sgd\" optimizer.nesterov=true");
+    row("tp, dp, SGD", 4, "tp=2",
+        "optimizer.name=\"sgd\" optimizer.nesterov=true optimizer.lr=0.3");
     row("tp, uneven vocabulary", 2, "tp=2", "model.vocab_size=4099");
     if (qEnvironmentVariableIsSet("HEDDLE_ALL")) {
       row("ZeRO-1, pp, SGD", 4, "pp=2 microbatches=4 dp_shard_states=\"optimizer\"",
-          "optimizer.name=\"sgd\"");
+          "optimizer.name=\"sgd\" optimizer.lr=0.3");
       row("pp, dp, parameters kept", 4, "pp=2 microbatches=4",
           "wrapping.reshard_after_forward=false");
       row("pp, loss in chunks", 2, "pp=2 microbatches=4", "training.loss_chunks=2");
