@@ -31,6 +31,9 @@ struct Row : Metric {
   constexpr Row median_of_steps(int after = 0) const {
     return with([&](Row& row) { row.over_steps = Average::median, row.warm_up = after; });
   }
+  constexpr Row last_of_steps() const {
+    return with([](Row& row) { row.over_steps = Average::last; });
+  }
   constexpr Row on_step_line(std::string_view text) const {
     return with([&](Row& row) { row.step_line = text; });
   }
@@ -91,7 +94,11 @@ constexpr auto kMetrics = [] {
       loss("loss_max", "loss max"),
       row("grad_norm", "gradient norm", Unit::number).on_step_line("gradient {}").in_live(),
       row("lr", "learning rate", Unit::number).in_live(),
-      row("tokens_seen", "tokens seen", Unit::tokens).in_live(),
+      row("tokens_seen", "tokens seen", Unit::tokens)
+          .last_of_steps()
+          .on_end_line("{} tokens seen")
+          .in_live()
+          .in_drawer(),
 
       speed("tokens_per_second", "tokens per second").mean_of_ranks().on_step_line("{} a rank"),
       speed("tokens_per_second_per_rank", "tok/s a rank")
