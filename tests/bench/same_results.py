@@ -66,9 +66,9 @@ def facts(bin_folder, ranks, sets):
         plan = json.loads(run(bin_folder, folder, ["plan", recipe, *options, "--hardware", "h100-sxm", "--json"]))
         for seconds in ("capture_seconds", "plan_seconds"):
             plan.pop(seconds, None)
+        for exposed in plan.get("exposed", []):
+            exposed.pop("why", None)  # words, not figures
         last = json.loads(run(bin_folder, folder, ["train", recipe, *options]).splitlines()[-1])
-        with open(os.path.join(folder, "plan"), "w") as file:
-            json.dump(plan, file)
         return {"plan": plan, "plan_hash": plan.get("plan_hash"), "run_hash": last.get("plan_hash"),
                 "losses": last["losses"]}
 
