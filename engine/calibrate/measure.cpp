@@ -16,6 +16,7 @@
 #include "base/resident_memory.h"
 #include "engine/cost/cost_model.h"
 #include "engine/cost/smooth.h"
+#include "engine/holdings/states.h"
 #include "engine/passes/node_cost.h"
 #include "engine/predict/planner.h"
 #include "engine/runtime/executor.h"
@@ -177,10 +178,10 @@ Result<runtime::Executor> executor_of(const recipe::Recipe& recipe) {
   runtime::NamedTensors states;
   for (const graph::Binding& state : plan->graph.states) {
     const graph::Value& value = plan->graph.values[state.value];
-    at::Tensor& tensor = states[state.name];
-    tensor = at::zeros(value.sizes, at::TensorOptions(value.dtype));
-    if (state.name.ends_with(".weight")) tensor.normal_(0.0, 0.02);
+    states[state.name] = at::zeros(value.sizes, at::TensorOptions(value.dtype));
   }
+  for (const holdings::State& state : holdings::states_of(recipe, recipe::Layout(recipe), 0))
+    if (state.role == holdings::Role::parameter) states.at(state.name).normal_(0.0, 0.02);
   auto program =
       runtime::Program::create(std::move(plan->graph), std::move(plan->memory), states, at::kCPU);
   if (!program) return fail(program);

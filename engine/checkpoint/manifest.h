@@ -36,7 +36,7 @@ struct Shard {
   holdings::Box box;
   std::vector<std::string> hashes;
 
-  int64_t bytes() const { return box.rows() * box.columns() * static_cast<int64_t>(sizeof(float)); }
+  int64_t bytes() const { return box.rows() * box.columns() * holdings::kStoredNumber; }
   bool operator==(const Shard&) const = default;
 };
 

@@ -19,7 +19,7 @@ using holdings::Box;
 
 namespace {
 
-constexpr auto kNumberBytes = static_cast<int64_t>(sizeof(float));
+constexpr int64_t kNumberBytes = holdings::kStoredNumber;
 constexpr int64_t kReadPiece = kHashedBytes / kNumberBytes;
 constexpr size_t kMaxOpenFiles = 256;  // a process may often have 1,024
 

@@ -20,6 +20,9 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
+/// Bytes of a number in a checkpoint, which holds fp32.
+inline constexpr int64_t kStoredNumber = 4;
+
 /// A rank's part of a tensor of a checkpoint.
 struct Part {
   std::string name;            // in the checkpoint
@@ -27,8 +30,7 @@ struct Part {
   Box box;                     // this rank's rows and columns; may be empty
 
   int64_t numbers() const { return box.rows() * box.columns(); }
-  /// In a checkpoint, which holds fp32.
-  int64_t bytes() const { return numbers() * 4; }
+  int64_t bytes() const { return numbers() * kStoredNumber; }
 };
 
 /// Rows of each of `shards` shards: rounded up, the last ones end in zeros.

@@ -17,7 +17,7 @@ inline constexpr int64_t kSharedBytes = 135'000'000;
 
 /// Bytes of the rank that holds most.
 struct Needs {
-  int64_t states = 0;       // shards of parameters, their moments, sums of gradients
+  int64_t states = 0;       // shards of parameters, the optimizer's states, sums of gradients
   int64_t gathered = 0;     // parameters and gradients that are whole at one time
   int64_t activations = 0;  // what forward leaves for backward, and the logits
   int64_t staging = 0;      // the copy that checkpoints are written from, in the host's memory

@@ -11,7 +11,7 @@ namespace heddle::plan {
 enum class Category : uint8_t {
   parameters,     // shards of the parameters
   gradients,      // sums of gradients and shards of them
-  optimizer,      // moments
+  optimizer,      // states that the optimizer keeps
   activations,    // what forward leaves for backward, and what is being computed
   communication,  // whole parameters and gradients, from their gather or to their scatter
   workspace,      // what operators take for themselves

@@ -8,6 +8,8 @@
 
 #include "base/read_file.h"
 #include "engine/graph/text.h"
+#include "engine/holdings/parameters.h"
+#include "engine/holdings/states.h"
 #include "engine/passes/pipeline.h"
 #include "engine/passes/unroll.h"
 #include "engine/recipe/parse.h"
@@ -32,8 +34,14 @@ using passes::position_of;
 
 constexpr size_t kMaxGraphBytes = size_t{256} << 20;  // 405B's step on a rank takes some megabytes
 
-/// A sum of gradients or losses within one step: a planned step need not keep it.
-bool is_sum(const std::string& state) { return state == "loss_sum" || state.ends_with(".grad"); }
+/// Sums of gradients and losses within one step: a planned step need not keep them.
+std::set<std::string> sums_of(const recipe::Recipe& recipe) {
+  std::set<std::string> sums = {holdings::loss_sum().name};
+  for (const holdings::Parameter& parameter :
+       holdings::parameters_of(recipe, recipe::Layout(recipe)))
+    sums.insert(holdings::gradient_sum(recipe, parameter).name);
+  return sums;
+}
 
 class Check {
  public:
@@ -125,8 +133,9 @@ class Check {
   void states(const Graph& recipe) {
     for (const graph::Binding& state : graph_.states)
       compare("state", state, state.name, recipe.states, recipe);
+    const std::set<std::string> sums = sums_of(recipe_);
     for (const graph::Binding& state : recipe.states)
-      if (!is_sum(state.name) && !find(graph_.states, state.name))
+      if (!sums.contains(state.name) && !find(graph_.states, state.name))
         fault("", "state " + state.name,
               fmt::format("the recipe's step keeps it ({}), the graph does not",
                           type_of(recipe, state)));

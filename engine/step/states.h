@@ -1,4 +1,4 @@
-// The tensors of a rank that live across steps: shards, moments, sums, the RoPE table.
+// The tensors of a rank's states: made, filled, made whole.
 #pragma once
 
 #include <string>
@@ -34,7 +34,7 @@ std::vector<StoredState> stored_states(const recipe::Recipe& recipe, int64_t ran
 Result<> load_weights(const recipe::Recipe& recipe, int64_t rank,
                       const runtime::NamedTensors& states);
 
-/// Fills this rank's shards and moments from a checkpoint of any layout.
+/// Fills this rank's shards and the optimizer's states from a checkpoint of any layout.
 Result<> load_checkpoint(const checkpoint::Checkpoint& source, const recipe::Recipe& recipe,
                          int64_t rank, const runtime::NamedTensors& states);
 

@@ -34,7 +34,7 @@ StepSettings settings_of(const recipe::Recipe& recipe);
 
 class Step {
  public:
-  /// Makes its states (moments, gradient sums, the loss sum) through `make_state`.
+  /// Makes its states (the optimizer's, gradient sums, the loss sum) through `make_state`.
   Step(model::Llama& model, const StepSettings& settings, const model::MakeState& make_state);
 
   /// Forward and backward of one micro-batch. The loss is the sum over tokens divided by

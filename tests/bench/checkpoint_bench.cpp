@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/durable_file.h"
 #include "engine/checkpoint/step_folders.h"
+#include "engine/holdings/states.h"
 #include "engine/recipe/presets.h"
 #include "engine/step/staging.h"
 #include "engine/train/results.h"
@@ -59,14 +60,11 @@ at::Tensor untouched(const std::vector<int64_t>& sizes) {
 template <typename Make>
 runtime::NamedTensors states_of(const recipe::Recipe& recipe, int64_t rank, bool moments,
                                 const Make& make) {
-  const recipe::Mesh mesh(recipe.parallelism);
   runtime::NamedTensors states;
-  for (const holdings::Parameter& parameter : holdings::parameters_of(recipe.model)) {
-    const holdings::Box box = holdings::stored_box(parameter.shape, parameter.cut, mesh, rank);
-    std::vector<int64_t> sizes = {box.rows()};
-    if (parameter.shape.size() > 1) sizes.push_back(box.columns());
-    for (const char* suffix : {"", ".exp_avg", ".exp_avg_sq"})
-      if (moments || *suffix == '\0') states[parameter.name() + suffix] = make(sizes);
+  for (const holdings::State& state : holdings::states_of(recipe, recipe::Layout(recipe), rank)) {
+    const bool moment = state.role == holdings::Role::optimizer;
+    if (state.role == holdings::Role::parameter || (moments && moment))
+      states[state.name] = make(state.shape);
   }
   return states;
 }

@@ -12,7 +12,7 @@
 #include "engine/checkpoint/rank_file.h"
 #include "engine/checkpoint/reader.h"
 #include "engine/checkpoint/step_folders.h"
-#include "engine/holdings/parameters.h"
+#include "engine/holdings/states.h"
 
 namespace small {
 
@@ -54,13 +54,9 @@ inline std::vector<float> numbers_of(const holdings::Part& part, int64_t step) {
 
 /// A rank's parts of every parameter and its moments.
 inline std::vector<holdings::Part> parts_of(const recipe::Recipe& recipe, int64_t rank) {
-  const recipe::Mesh mesh(recipe.parallelism);
   std::vector<holdings::Part> parts;
-  for (const holdings::Parameter& parameter : holdings::parameters_of(recipe.model))
-    for (const char* suffix : {"", ".exp_avg", ".exp_avg_sq"}) {
-      const holdings::Box box = holdings::stored_box(parameter.shape, parameter.cut, mesh, rank);
-      if (box.rows() > 0) parts.push_back({parameter.name() + suffix, parameter.shape, box});
-    }
+  for (const holdings::State& state : holdings::states_of(recipe, recipe::Layout(recipe), rank))
+    if (state.stored && state.stored->part.box.rows() > 0) parts.push_back(state.stored->part);
   return parts;
 }
 
