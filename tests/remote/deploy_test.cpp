@@ -21,8 +21,14 @@ namespace {
 
 const std::string kProgram = HEDDLE_TORCH_PROGRAM;
 
-/// A smaller one: this test.
-std::string itself() { return QCoreApplication::applicationFilePath().toStdString(); }
+/// A smaller one: this test, in a folder without libheddle_torch.so.
+std::string itself() {
+  static const QTemporaryDir folder;
+  const std::string copy = folder.filePath("itself").toStdString();
+  std::filesystem::copy_file(QCoreApplication::applicationFilePath().toStdString(), copy,
+                             std::filesystem::copy_options::skip_existing);
+  return copy;
+}
 
 std::string said(Node& node, const std::vector<std::string>& argv) {
   Command command;

@@ -116,7 +116,7 @@ class GpuBundleTest : public QObject {
     QCOMPARE(opened.error().message,
              lib +
                  "/libnvrtc.so.13 opens libnvrtc-builtins.so.13.* when it runs, which is not "
-                 "beside it; packaging/start.sh --cuda fetches what GPUs need");
+                 "next to it; packaging/start.sh --cuda fetches what GPUs need");
     QVERIFY(!libraries_of_plugin(lib + "/none.so", *program));
   }
 

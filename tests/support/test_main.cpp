@@ -23,10 +23,11 @@ bool heddle::test::add_class(const char* file, Run run) {
 int main(int argc, char** argv) {
   const auto named = argc > 1 ? classes().find(argv[1]) : classes().end();
   if (named == classes().end()) {
+    const bool asked = argc > 1 && std::string(argv[1]) == "--help";
     std::fprintf(stderr, "usage: %s CLASS [FUNCTION...] [OPTIONS OF QT TEST...]; the classes are\n",
                  argv[0]);
     for (const auto& [name, run] : classes()) std::fprintf(stderr, "  %s\n", name.c_str());
-    return 2;
+    return asked ? 0 : 2;
   }
   std::vector<char*> rest(argv, argv + argc + 1);  // with the null pointer at the end
   rest.erase(rest.begin() + 1);
