@@ -21,11 +21,11 @@
 
 #include "base/clock.h"
 #include "base/durable_file.h"
+#include "base/resident_memory.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/holdings/states.h"
 #include "engine/recipe/presets.h"
 #include "engine/step/staging.h"
-#include "engine/train/results.h"
 
 namespace {
 
