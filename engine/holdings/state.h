@@ -14,8 +14,8 @@
 
 namespace heddle::holdings {
 
-/// `scale`: the factors of another state's blocks. `table`: neither trained nor stored, such as
-/// RoPE's.
+/// `gradient_sum`: gradients, or losses, of several micro-batches. `scale`: the factors of another
+/// state's blocks. `table`: neither trained nor stored, such as RoPE's.
 enum class Role : uint8_t { parameter, optimizer, gradient_sum, scale, table };
 
 using optim::Element;
