@@ -66,9 +66,7 @@ double optimizer_bytes_a_number(const recipe::Recipe& recipe) {
 
 State loss_sum() { return {.name = "loss_sum", .role = Role::gradient_sum}; }
 
-State validation_loss_sum() {
-  return {.name = "validation_loss_sum", .role = Role::gradient_sum};
-}
+State validation_loss_sum() { return {.name = "validation_loss_sum", .role = Role::gradient_sum}; }
 
 State rope_table(const recipe::Recipe& recipe) {
   return {.name = "rope_table",
