@@ -146,5 +146,5 @@ class MetricsShownTest : public QObject {
   storage::RunId run_ = 0, other_ = 0;
 };
 
-HEDDLE_TEST(MetricsShownTest)
+HEDDLE_WIDGET_TEST(MetricsShownTest)
 #include "metrics_shown_test.moc"
