@@ -123,6 +123,11 @@ constexpr auto kMetrics = [] {
       time("bubble_seconds", "bubble").mean_of_ranks().median_of_steps(),
       predicted("predicted_bubble_seconds", "predicted bubble", Unit::seconds),
       time("data_seconds", "data loading"),
+      row("cpu_seconds", "CPU time", Unit::seconds)
+          .mean_of_ranks()
+          .median_of_steps(kWarmUpSteps)
+          .in_live()
+          .in_drawer(),
       row("mfu", "MFU", Unit::share).more_is_better(),
       row("predicted_mfu", "predicted MFU", Unit::share).from(comparison),
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <csignal>
+#include <ctime>
 #include <deque>
 #include <filesystem>
 #include <utility>
@@ -236,6 +237,9 @@ class Trainer {
                    {"resident_bytes", static_cast<double>(resident_bytes())},
                    {"tokens_seen",
                     static_cast<double>(loader_.samples_before(step + 1) * recipe_.data.seq_len)}}};
+    const std::clock_t cpu = std::clock();  // of all threads
+    record.values["cpu_seconds"] =
+        static_cast<double>(cpu - std::exchange(cpu_, cpu)) / CLOCKS_PER_SEC;
     if (context_.rank == 0) {
       const std::vector<int64_t> samples = loader_.samples_by_text(step + 1);
       for (size_t i = 0; i < samples.size(); ++i)
@@ -417,10 +421,11 @@ class Trainer {
   Validator* validator_;
   telemetry::LogWriter& log_;
   c10::Device device_;
-  std::deque<UnderWay> under_way_;  // the oldest first
-  Clock::time_point finished_;      // when the newest numbers were read
-  cost::CpuTimes measured_from_;    // the end of the warm-up
-  runtime::Asked asked_;            // of any rank, by the steps since nothing was under way
+  std::deque<UnderWay> under_way_;   // the oldest first
+  Clock::time_point finished_;       // when the newest numbers were read
+  std::clock_t cpu_ = std::clock();  // CPU time when the newest step ended
+  cost::CpuTimes measured_from_;     // the end of the warm-up
+  runtime::Asked asked_;             // of any rank, by the steps since nothing was under way
   std::vector<std::pair<int64_t, step::Feed>> not_finite_;  // of these
   Patience patience_;
   double told_tokens_ = 0;
