@@ -105,6 +105,7 @@ mode = "full"
     row("training.max_norm", "1.0", "0.5");
     row("training.global_batch", "4", "2");
     row("optimizer.weight_decay", "0.1", "0.2");
+    row("optimizer.name", "\"adamw\"", "\"sgd\"");
     row("optimizer.betas", "[0.9, 0.95]", "[0.9, 0.99]");
     row("optimizer.eps", "1e-8", "1e-6");
     row("precision.param", "\"fp32\"", "\"bf16\"");
