@@ -254,7 +254,7 @@ class Places {
         reads(graph_.nodes[i], i);
     for (const graph::Binding& output : graph_.outputs)
       if (const auto by = other_owner(output.value))
-        fault_("4: the output {} lies where {} was put", output.name, *by);
+        fault_("4: the output {} is where {} was put", output.name, *by);
   }
 
  private:

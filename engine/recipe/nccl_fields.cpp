@@ -34,7 +34,7 @@ std::vector<Field> nccl_fields() {
               "NCCL interface", "",
               "The network interface by which NCCL starts, and sends where there is no InfiniBand; "
               "none: the one by which the ranks reach each other.")
-          .zero("that of the ranks"),
+          .zero("the ranks' own"),
       device_names_field("nccl.hca", &Nccl::hca)
           .says("NCCL cards", "",
                 "The InfiniBand and RoCE cards that NCCL uses, as NCCL_IB_HCA has them; none: all "

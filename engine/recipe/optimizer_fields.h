@@ -1,4 +1,4 @@
-// The keys of [optimizer]: the ones that all optimizers have, and those of each from engine/optim.
+// The keys of [optimizer]: the ones that all optimizers have, and each one's own from engine/optim.
 #pragma once
 
 #include <vector>

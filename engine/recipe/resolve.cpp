@@ -72,10 +72,10 @@ void check_data(const Recipe& recipe, Checks& checks) {
   const Data& data = recipe.data;
   const bool text = !data.text.empty() || !data.mix.empty();
   if (!data.text.empty() && !data.mix.empty())
-    checks.fault({"data.mix"}, "stands beside data.text", "one of the two");
+    checks.fault({"data.mix"}, "excludes data.text", "one of the two");
   if (text && !data.token_ids.empty()) {
     checks.fault({"data.token_ids"},
-                 fmt::format("stands beside data.{}", data.text.empty() ? "mix" : "text"),
+                 fmt::format("excludes data.{}", data.text.empty() ? "mix" : "text"),
                  "one of the two");
   } else if (!text && data.token_ids.empty() &&
              checks.sound({"data.text", "data.mix", "data.token_ids"})) {

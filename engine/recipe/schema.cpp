@@ -135,7 +135,7 @@ std::vector<Field> make_schema() {
           .says("rope theta", "", "Base of the rotary embedding's frequencies."),
       rope_scaling_field().says("rope scaling", "",
                                 "How rotary frequencies are scaled, for longer sequences than "
-                                "those of pre-training; without a type by Llama 3.1's rule."),
+                                "in pre-training; without a type by Llama 3.1's rule."),
       boolean("model.tied_embeddings", &R::model, &Model::tied_embeddings)
           .says("tied", "", "The output matrix is the embedding's.")
           .graph(),
@@ -144,8 +144,8 @@ std::vector<Field> make_schema() {
           .graph(),
       boolean("model.qkv_bias", &R::model, &Model::qkv_bias)
           .says("qkv bias", "",
-                "Attention's linear layers of queries, keys and values add a bias, that of the "
-                "output does not, as in Qwen 2.")
+                "Attention's linear layers of queries, keys and values add a bias, the output's "
+                "does not, as in Qwen 2.")
           .graph(),
       boolean("model.mlp_bias", &R::model, &Model::mlp_bias)
           .says("mlp bias", "", "The feed-forward network's three linear layers add a bias.")
