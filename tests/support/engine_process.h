@@ -57,9 +57,11 @@ inline QString beyond_the_plan(const QJsonObject& results) {
 
 /// The weights of a checkpoint's folder as Hugging Face's: the file that they are in now.
 inline QString exported(const QString& checkpoint) {
+  const QString weights = checkpoint + "-exported/model.safetensors";
+  if (QFile::exists(weights)) return weights;
   const EngineResult run = run_engine({"convert", checkpoint, checkpoint + "-exported"});
   if (run.exit_code != 0) qWarning("%s", run.err.constData());
-  return checkpoint + "-exported/model.safetensors";
+  return weights;
 }
 
 inline QStringList folders_in(const QString& folder) {

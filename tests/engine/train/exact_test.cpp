@@ -8,6 +8,11 @@
 
 #include "tests/support/engine_process.h"
 #include "tests/support/test_class.h"
+#include "tests/support/trained.h"
+
+using heddle::test::read_bytes;
+using heddle::test::trained_once;
+using heddle::test::write_bytes;
 
 namespace {
 
@@ -52,56 +57,58 @@ class ExactTest : public QObject {
 
  private:
   QTemporaryDir folder_;
-  QHash<QString, QPair<QJsonArray, QByteArray>> eager_;  // by ranks and variant
+  QByteArray recipe_;
 
   struct Trained {
     QJsonArray losses;
     QByteArray states;  // weights and moments
     QJsonObject results;
   };
-  Trained train(const QString& ranks, const QString& mode, const QStringList& more) {
+  static Trained results_of(const EngineResult& run, const QString& checkpoints) {
+    QByteArray states;
+    const QDir step(checkpoints + "/step-5");
+    for (const QString& name : step.entryList({"rank-*.safetensors"}, QDir::Files, QDir::Name))
+      states += read_bytes(step.filePath(name));
+    return {run.results()["losses"].toArray(), states, run.results()};
+  }
+  Trained train_eagerly(const QString& ranks, const QStringList& more) {
+    const auto done =
+        trained_once(recipe_, QStringList{"--ranks", ranks, "--mode", "eager"} + more);
+    return results_of(done.run, done.checkpoints);
+  }
+  Trained train_planned(const QString& ranks, const QStringList& more) {
     const QString folder = folder_.filePath("checkpoints");
     const auto run =
         run_engine(QStringList{"train", folder_.filePath("recipe.toml"), "--ranks", ranks, "--mode",
-                               mode, "--set", "checkpoint.folder=\"" + folder + "\""} +
+                               "planned", "--set", "checkpoint.folder=\"" + folder + "\""} +
                    more);
     if (run.exit_code != 0) qWarning("%s", run.err.constData());
-    QByteArray states;
-    const QDir step(folder + "/step-5");
-    for (const QString& name : step.entryList({"rank-*.safetensors"}, QDir::Files, QDir::Name)) {
-      QFile file(step.filePath(name));
-      if (file.open(QFile::ReadOnly)) states += file.readAll();
-    }
+    const Trained trained = results_of(run, folder);
     QDir(folder).removeRecursively();
-    return {run.results()["losses"].toArray(), states, run.results()};
+    return trained;
   }
 
   void same(const QString& ranks, const QStringList& planned, const QStringList& shared) {
-    const QString key = ranks + shared.join(' ');
-    if (!eager_.contains(key)) {
-      const Trained eager = train(ranks, "eager", shared);
-      QCOMPARE(eager.losses.size(), 5);
-      QVERIFY(!eager.states.isEmpty());
-      eager_[key] = {eager.losses, eager.states};
-    }
-    const Trained run = train(ranks, "planned", planned + shared);
-    QCOMPARE(run.losses, eager_[key].first);
-    QVERIFY2(run.states == eager_[key].second, "weights or moments differ");
+    const Trained eager = train_eagerly(ranks, shared);
+    QCOMPARE(eager.losses.size(), 5);
+    QVERIFY(!eager.states.isEmpty());
+    const Trained run = train_planned(ranks, planned + shared);
+    QCOMPARE(run.losses, eager.losses);
+    QVERIFY2(run.states == eager.states, "weights or moments differ");
     QCOMPARE(beyond_the_plan(run.results), "");
   }
 
  private Q_SLOTS:
   void initTestCase() {
-    QFile file(folder_.filePath("recipe.toml"));
-    QVERIFY(file.open(QFile::WriteOnly));
-    file.write(small_recipe(R"(
+    recipe_ = small_recipe(R"(
 [training]
 steps = 5
 local_batch = 2
 [optimizer]
 lr = 1e-2
 )",
-                            3));
+                           3);
+    QVERIFY(write_bytes(folder_.filePath("recipe.toml"), recipe_));
   }
 
   void every_wrapping_and_recomputation_data() {

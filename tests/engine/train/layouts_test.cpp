@@ -11,6 +11,7 @@
 #include "engine/checkpoint/safetensors.h"
 #include "tests/support/engine_process.h"
 #include "tests/support/test_class.h"
+#include "tests/support/trained.h"
 
 namespace {
 
@@ -121,6 +122,7 @@ class LayoutsTest : public QObject {
 
  private:
   QTemporaryDir folder_;
+  QByteArray recipe_;
 
   struct Trained {
     QJsonArray losses;
@@ -143,17 +145,26 @@ class LayoutsTest : public QObject {
                 << "optimizer.eps=1e-6";
     const auto run = run_engine(arguments);
     if (run.exit_code != 0) qWarning("%s", run.err.constData());
-    const Weights weights = read(exported(folder + "/step-20"));
+    const Trained trained = results_of(run, folder);
     QDir(folder).removeRecursively();
-    return {run.results()["losses"].toArray(), weights, beyond_the_plan(run.results())};
+    return trained;
+  }
+  static Trained results_of(const EngineResult& run, const QString& checkpoints) {
+    return {run.results()["losses"].toArray(), read(exported(checkpoints + "/step-20")),
+            beyond_the_plan(run.results())};
   }
 
   // One rank's, with so many sequences a step.
   const Trained& alone(const QString& variant, int global) {
-    const QString batch = variant + QString(" training.global_batch=%1").arg(global);
-    if (!alone_.contains(batch))
-      alone_[batch] = train(1, "", batch + QString(" training.local_batch=%1").arg(global));
-    return alone_[batch];
+    const QString batch = QString(" training.global_batch=%1 training.local_batch=%1").arg(global);
+    if (!alone_.contains(variant + batch)) {
+      QStringList sets{"--ranks", "1"};
+      for (const QString& key : (variant + batch).split(' ', Qt::SkipEmptyParts))
+        sets << "--set" << key;
+      const auto done = heddle::test::trained_once(recipe_, sets);
+      alone_[variant + batch] = results_of(done.run, done.checkpoints);
+    }
+    return alone_[variant + batch];
   }
 
   static Difference difference(const Trained& a, const Trained& b) {
@@ -209,10 +220,8 @@ class LayoutsTest : public QObject {
 
  private Q_SLOTS:
   void initTestCase() {
-    QFile file(folder_.filePath("recipe.toml"));
-    QVERIFY(file.open(QFile::WriteOnly));
     // Two query heads to a kv head; 130 columns of the ffn do not divide by 8.
-    file.write(QString(R"(
+    recipe_ = QString(R"(
 [model]
 dim = 64
 n_layers = 6
@@ -228,8 +237,9 @@ steps = 20
 [optimizer]
 lr = 1e-3
 )")
-                   .arg(QString(HEDDLE_SOURCE_DIR) + "/resources/data/")
-                   .toUtf8());
+                  .arg(QString(HEDDLE_SOURCE_DIR) + "/resources/data/")
+                  .toUtf8();
+    QVERIFY(heddle::test::write_bytes(folder_.filePath("recipe.toml"), recipe_));
   }
 
   void every_layout_data() {

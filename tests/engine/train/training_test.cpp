@@ -12,6 +12,7 @@
 #include "engine/telemetry/log_reader.h"
 #include "tests/support/engine_process.h"
 #include "tests/support/test_class.h"
+#include "tests/support/trained.h"
 
 using namespace heddle;
 
@@ -34,17 +35,19 @@ class TrainingTest : public QObject {
  private:
   QTemporaryDir folder_;
   QString recipe_, short_;
+  QByteArray text_;  // of the recipe
 
   EngineResult train(const QStringList& more = {}) {
     return run_engine(QStringList{"train", recipe_} + more);
+  }
+  QList<double> losses_with(const QStringList& more = {}) {
+    return test::trained_once(text_, more).run.losses();
   }
 
  private Q_SLOTS:
   void initTestCase() {
     recipe_ = folder_.filePath("small.toml");
-    QFile file(recipe_);
-    QVERIFY(file.open(QFile::WriteOnly));
-    file.write(small_recipe(R"(
+    text_ = small_recipe(R"(
 [training]
 steps = 6
 local_batch = 1
@@ -53,14 +56,15 @@ global_batch = 12
 lr = 1e-2
 [hardware]
 ranks = 1
-)"));
+)");
+    QVERIFY(test::write_bytes(recipe_, text_));
     short_ = folder_.filePath("short.txt");
     QFile text(short_);
     QVERIFY(text.open(QFile::WriteOnly) && text.write("To be") > 0);
   }
 
   void ranks_do_not_change_the_curve() {
-    const auto one = train().losses();
+    const auto one = losses_with();
     QCOMPARE(one.size(), 6);
     for (const char* ranks : {"2", "3", "4"}) {
       const auto run = train({"--ranks", ranks});
@@ -71,19 +75,19 @@ ranks = 1
 
   void planned_equals_eager_bit_for_bit() {
     for (const char* ranks : {"1", "3"})
-      QCOMPARE(train({"--ranks", ranks, "--mode", "planned"}).losses(),
-               train({"--ranks", ranks, "--mode", "eager"}).losses());
+      QCOMPARE(losses_with({"--ranks", ranks, "--mode", "planned"}),
+               losses_with({"--ranks", ranks, "--mode", "eager"}));
   }
 
   void accumulation_equals_a_larger_batch() {
-    const auto small = train({"--set", "training.local_batch=1"}).losses();
-    const auto large = train({"--set", "training.local_batch=12"}).losses();
+    const auto small = losses_with({"--set", "training.local_batch=1"});
+    const auto large = losses_with({"--set", "training.local_batch=12"});
     QVERIFY(largest_relative_difference(small, large) < 1e-4);
   }
 
   void another_seed_is_another_run() {
-    QVERIFY(train().losses() != train({"--set", "training.seed=1"}).losses());
-    QVERIFY(train().losses() != train({"--set", "data.seed=1"}).losses());
+    QVERIFY(losses_with() != losses_with({"--set", "training.seed=1"}));
+    QVERIFY(losses_with() != losses_with({"--set", "data.seed=1"}));
   }
 
   void a_graph_can_be_read_back_edited_and_trained_from() {
@@ -97,7 +101,7 @@ ranks = 1
       file.close();
       return train({"--ranks", "2", "--graph", file.fileName()});
     };
-    const auto captured = train({"--ranks", "2"}).losses();
+    const auto captured = losses_with({"--ranks", "2"});
     const auto same = train_from(text);
     QVERIFY2(same.exit_code == 0, same.err.constData());
     QCOMPARE(same.losses(), captured);
