@@ -53,10 +53,9 @@ function(heddle_library name)
   # GCC takes all but the first file for headers and warns that their classes have members of types that
   # have no name elsewhere.
   target_compile_options(${name} PRIVATE -Wall -Wextra -Werror -Wno-subobject-linkage)
+  set_target_properties(${name} PROPERTIES AUTOMOC_EXECUTABLE "${HEDDLE_MOC}" UNITY_BUILD ${HEDDLE_UNITY})
   if(ARG_APART)
     set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
-  else()
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ${HEDDLE_UNITY})
   endif()
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()

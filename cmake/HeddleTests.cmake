@@ -18,7 +18,8 @@ function(heddle_test name)
     add_executable(${ARG_PROGRAM})
     # Eight classes are compiled as one file: names in their anonymous namespaces differ. GCC takes all but the
     # first for headers and warns that their classes have members of types without a name elsewhere.
-    set_target_properties(${ARG_PROGRAM} PROPERTIES AUTOMOC ON UNITY_BUILD ${HEDDLE_UNITY})
+    set_target_properties(${ARG_PROGRAM} PROPERTIES AUTOMOC ON AUTOMOC_EXECUTABLE "${HEDDLE_MOC}"
+                                                    UNITY_BUILD ${HEDDLE_UNITY})
     target_compile_options(${ARG_PROGRAM} PRIVATE -Wall -Wextra -Werror -Wno-subobject-linkage)
     target_compile_definitions(${ARG_PROGRAM} PRIVATE HEDDLE_SOURCE_DIR="${HEDDLE_ROOT}"
                                                       HEDDLE_BINARY_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
