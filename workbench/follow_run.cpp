@@ -31,6 +31,8 @@ constexpr milliseconds kQuietFirst{3000};
 constexpr milliseconds kQuietMost{30000};
 constexpr milliseconds kRetryFirst{500};
 constexpr milliseconds kRetryMost{15000};
+/// Of one host, before the next one's turn.
+constexpr int kMaxReadings = 16;
 /// How often an answer of the hosts is written down: each costs a commit.
 constexpr double kNote = 2;  // seconds
 
@@ -122,8 +124,9 @@ class RunFollower {
       HostFeed& feed = feeds_[i];
       if (Result<> connected = feed.connect(current_target()); !connected) return fail(connected);
       const bool forged = feed.forged();
-      // As long as there is more than one piece, the pause between polls would only fall behind.
-      for (;;) {
+      // As long as there is more than one piece, the pause between polls would only fall behind. But
+      // the other hosts wait meanwhile, and a run of quick steps always has more.
+      for (int readings = 0; readings < kMaxReadings; ++readings) {
         const Result<uint64_t> bytes = feed.poll();
         if (!bytes) return fail(bytes);
         heard_[i] = unix_now();
