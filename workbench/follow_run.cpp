@@ -124,8 +124,8 @@ class RunFollower {
       HostFeed& feed = feeds_[i];
       if (Result<> connected = feed.connect(current_target()); !connected) return fail(connected);
       const bool forged = feed.forged();
-      // As long as there is more than one piece, the pause between polls would only fall behind. But
-      // the other hosts wait meanwhile, and a run of quick steps always has more.
+      // As long as there is more than one piece, the pause between polls would only fall behind.
+      // But the other hosts wait meanwhile, and a run of quick steps always has more.
       for (int readings = 0; readings < kMaxReadings; ++readings) {
         const Result<uint64_t> bytes = feed.poll();
         if (!bytes) return fail(bytes);
