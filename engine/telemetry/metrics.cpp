@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <sstream>
 #include <unordered_map>
 
 namespace heddle::telemetry {
@@ -45,6 +46,9 @@ struct Row : Metric {
   }
   constexpr Row in_drawer() const {
     return with([](Row& row) { row.drawer = true; });
+  }
+  constexpr Row called(std::string_view names) const {
+    return with([&](Row& row) { row.elsewhere = names; });
   }
   constexpr Row means(std::string_view text) const {
     return with([&](Row& row) { row.meaning = text; });
@@ -88,13 +92,24 @@ constexpr auto kMetrics = [] {
   using namespace table;
   using enum Reporter;
   return std::to_array<Metric>({
-      loss("loss", "loss").on_step_line("loss {}"),
+      loss("loss", "loss")
+          .on_step_line("loss {}")
+          .called("train_loss train_loss_step train/loss training_loss"),
       loss("last_loss", "last loss").from(end).on_end_line("loss {}"),
-      loss("validation_loss", "validation loss").on_step_line("validation loss {}").in_live(),
+      loss("validation_loss", "validation loss")
+          .on_step_line("validation loss {}")
+          .called("val_loss valid_loss eval_loss val/loss eval/loss")
+          .in_live(),
       loss("loss_max", "loss max"),
-      row("grad_norm", "gradient norm", Unit::number).on_step_line("gradient {}").in_live(),
-      row("lr", "learning rate", Unit::number).in_live(),
+      row("grad_norm", "gradient norm", Unit::number)
+          .on_step_line("gradient {}")
+          .called("gradient_norm train/grad_norm")
+          .in_live(),
+      row("lr", "learning rate", Unit::number)
+          .called("learning_rate train/learning_rate")
+          .in_live(),
       row("tokens_seen", "tokens seen", Unit::tokens)
+          .called("total_tokens num_input_tokens_seen")
           .last_of_steps()
           .on_end_line("{} tokens seen")
           .in_live()
@@ -189,6 +204,22 @@ const Metric& metric(std::string_view name) {
   static constexpr Metric kUnknown;
   const Metric* found = find_metric(name);
   return found ? *found : kUnknown;
+}
+
+const Metric& foreign_metric(std::string_view name) {
+  static const auto by_name = [] {
+    std::unordered_map<std::string, const Metric*> all;
+    for (const Metric& each : kMetrics) {
+      all.emplace(each.name, &each);
+      std::istringstream names{std::string(each.elsewhere)};
+      for (std::string other; names >> other;) all.emplace(other, &each);
+    }
+    return all;
+  }();
+  std::string small(name);
+  for (char& c : small) c = 'A' <= c && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c;
+  const auto found = by_name.find(small);
+  return found == by_name.end() ? metric(name) : *found->second;
 }
 
 size_t order_of(std::string_view name) {

@@ -52,9 +52,10 @@ struct Metric {
   int warm_up = 0;  // steps that the average leaves out, if there are more
   // With the value at {}, on the line that the engine prints for a step or for a run's end.
   std::string_view step_line = {}, end_line = {};
-  bool live = false;              // among the facts on the Live page
-  bool drawer = false;            // among the results in the drawer of the Runs page
-  std::string_view meaning = {};  // more than the words tell
+  bool live = false;                // among the facts on the Live page
+  bool drawer = false;              // among the results in the drawer of the Runs page
+  std::string_view meaning = {};    // more than the words tell
+  std::string_view elsewhere = {};  // its names in other programs' logs, with blanks between
 };
 
 /// All metrics, the most important first: the order in which they are shown.
@@ -62,6 +63,9 @@ std::span<const Metric> metrics();
 
 /// The metric of that name. Of an unknown one a neutral entry, whose name is empty.
 const Metric& metric(std::string_view name);
+
+/// The metric that another program calls so, in any case of letters; else as `metric`.
+const Metric& foreign_metric(std::string_view name);
 
 /// Its place in the order; that of an unknown name is after all others.
 size_t order_of(std::string_view name);

@@ -62,6 +62,14 @@ class MetricsTest : public QObject {
     QCOMPARE(text("some_bytes", 2048), std::string("2,048"));
   }
 
+  void other_programs_names_are_known() {
+    QCOMPARE(foreign_metric("train_loss").name, std::string_view("loss"));
+    QCOMPARE(foreign_metric("Val_Loss").name, std::string_view("validation_loss"));
+    QCOMPARE(foreign_metric("learning_rate").name, std::string_view("lr"));
+    QCOMPARE(foreign_metric("step_seconds").name, std::string_view("step_seconds"));
+    QVERIFY(foreign_metric("accuracy").name.empty());
+  }
+
   void a_value_has_its_metric_s_unit() {
     QCOMPARE(text("step_seconds", 110), std::string("110 s"));
     QCOMPARE(text("peak_bytes", 247'305'792), std::string("236 MiB"));
