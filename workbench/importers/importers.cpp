@@ -3,8 +3,10 @@
 
 namespace heddle::workbench {
 
+extern const Importer kCsvLog;
+
 const std::vector<const Importer*>& importers() {
-  static const std::vector<const Importer*> all{&kHeddleRun};
+  static const std::vector<const Importer*> all{&kHeddleRun, &kCsvLog};
   return all;
 }
 
