@@ -42,10 +42,8 @@ struct Start {
   std::map<std::string, double> facts;
 };
 
-/// One training step as a rank saw it. `values` holds the metrics under the names of the design:
-/// loss, loss_max, grad_norm, lr, tokens_per_second (per rank), step_seconds, data_seconds,
-/// resident_bytes, exposed_seconds (profiled steps only), tokens_seen, validation_loss (when
-/// taken).
+/// One training step as a rank saw it. `values` holds the metrics that metrics.h lists for steps,
+/// some of them in some steps only (exposed_seconds, validation_loss).
 struct Step {
   int64_t step = 0;  // 1-based: the step that has just ended
   double time = 0;
