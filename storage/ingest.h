@@ -22,23 +22,23 @@ class Ingestor {
   Result<Ingested> end_log(const LogKey& log);
   Result<uint64_t> cursor(const LogKey& log);
 
-  /// After an undone transaction: uncommitted bytes are read again from the cursor.
+  /// Call after a rollback: uncommitted bytes are read again from the cursor.
   void forget() {
     open_.clear();
     series_.clear();
   }
-  /// Before a run is removed.
+  /// Call before a run is removed.
   void forget(RunId run);
 
  private:
   struct OpenLog {
     telemetry::LogReader reader;
     uint64_t next_seq = 0;
-    int64_t new_steps = 0;  // of the bytes being taken in
+    int64_t new_steps = 0;  // in the bytes being ingested
   };
   struct Series {
-    std::set<std::string> names;  // that have a row
-    bool refused = false;         // one that has none was met
+    std::set<std::string> names;  // with a row
+    bool refused = false;         // a name got no row
   };
   Result<OpenLog*> open(const LogKey& log);
   Result<Ingested> take(const LogKey& log, OpenLog& open);
@@ -49,17 +49,17 @@ class Ingestor {
   void apply_start(const LogKey& log, const telemetry::Start& start);
   void apply_end(const LogKey& log, const telemetry::End& end);
   void apply_plan(const LogKey& log, const telemetry::Plan& plan);
-  /// At first, the series as the store has it.
+  /// The run's series, read from the store at first.
   Series& series_of(RunId run);
   void add_series(const LogKey& log, const telemetry::Step& step);
-  /// Once a run, whatever process reads it.
+  /// Warns once a run, whichever process ingests it.
   void warn_of_series(const LogKey& log);
   void update_summary(const LogKey& log);
 
   Connection& connection_;
   std::map<LogKey, OpenLog> open_;
   std::map<RunId, Series> series_;              // of runs that have had a step here
-  std::vector<telemetry::Step> summary_steps_;  // rank 0's of the bytes being taken in
+  std::vector<telemetry::Step> summary_steps_;  // rank 0's in the bytes being ingested
 };
 
 }  // namespace heddle::storage

@@ -24,8 +24,8 @@ struct Start {
   const Place& place;
   runs::Launch launch;                               // the same for all parts
   std::vector<std::vector<std::string>> begin_with;  // checkpoints by part; empty: a new run
-  const Secret& secret;  // the run's; what ends it is signed with it, and ranks of several hosts
-                         // prove themselves with it
+  const Secret& secret;  // the run's; signs its end.json, and ranks of several hosts
+                         // authenticate with it
   std::function<Result<>(const std::string& what)> tell;  // an error cancels
 };
 
@@ -51,17 +51,17 @@ class Backend {
   virtual std::string located(const std::string& path, const remote::Host& host) const = 0;
   /// "this machine"; "loom, hgx answer", of hosts that were connected to.
   virtual std::string reached(const remote::Target& target) const = 0;
-  /// Between two looks at the logs.
+  /// The time between two reads of the logs.
   virtual std::chrono::milliseconds pause() const = 0;
 
   // Questions and requests, over connections.
 
-  /// By host: its equipment and what of it is free.
+  /// For each host: its equipment, and how much of it is free.
   virtual Result<std::vector<probe::Report>> probe(const remote::Target& target,
                                                    const Nodes& nodes) const = 0;
-  /// The same, and what the hosts have already.
+  /// The same, and the files that the hosts have already.
   virtual TargetNow check(const remote::Target& target, const Nodes& nodes) const = 0;
-  /// Where one part does not start, those that did are killed.
+  /// Starts all parts. If one fails to start, the parts before it are killed.
   virtual Result<> start(const Start& start) const = 0;
   virtual Result<runs::Status> state(remote::Node& node, const Share& share) const = 0;
   virtual Result<runs::Status> order(remote::Node& node, const Share& share, Order order) const = 0;

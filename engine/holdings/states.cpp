@@ -6,8 +6,8 @@
 namespace heddle::holdings {
 namespace {
 
-/// A checkpoint names a parameter's states after the parameter, a copy's after the original, which
-/// alone is written.
+/// A checkpoint names a parameter's states after the parameter. A tied copy's have the original's
+/// name, and only the original is written.
 Stored stored_as(const State& state, const Parameter& parameter, const recipe::Mesh& mesh,
                  int64_t rank) {
   const std::string& name = parameter.copy_of.empty() ? state.of : parameter.copy_of;

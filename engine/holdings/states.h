@@ -24,12 +24,12 @@ State gradient_sum(const recipe::Recipe& recipe, const Parameter& parameter);
 /// optimizer's, the sum of several micro-batches' gradients.
 std::vector<State> states_of(const recipe::Recipe& recipe, const Parameter& parameter);
 
-/// Bytes that the optimizer keeps for each number of the parameters, on average over the model.
+/// Bytes of optimizer states per parameter element, averaged over the model.
 double optimizer_bytes_a_number(const recipe::Recipe& recipe);
 
 /// A rank's share of the loss of the whole step.
 State loss_sum();
-/// The same of a validation.
+/// A rank's share of a validation's loss.
 State validation_loss_sum();
 /// RoPE's cosines and sines.
 State rope_table(const recipe::Recipe& recipe);

@@ -25,10 +25,10 @@ struct Optimizer {
   bool has(std::string_view key) const;
 };
 
-/// All of them, in the order in which forms offer them. Keys of one name are the same key.
+/// All optimizers, in the order in which forms offer them. Keys that share a name are one key.
 const std::vector<Optimizer>& optimizers();
 
-/// One of them by its name. Throws std::out_of_range at a name that recipes do not know.
+/// The optimizer of that name. Throws std::out_of_range if there is none.
 const Optimizer& optimizer_of(std::string_view name);
 
 }  // namespace heddle::optim

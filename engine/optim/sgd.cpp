@@ -1,4 +1,4 @@
-// SGD with momentum, as torch.optim.SGD does it without dampening.
+// SGD with momentum, as in torch.optim.SGD without dampening.
 #include "engine/optim/optimizer.h"
 
 namespace heddle::optim {

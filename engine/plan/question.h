@@ -30,32 +30,32 @@ struct Subject {
   bool operator==(const Subject&) const = default;
 };
 
-/// The recipe's predicted plan?
+/// Asks for the recipe's predicted plan.
 struct PlanQuestion : Subject {
   std::string executor = "heddle";
-  std::map<std::string, double> numbers;  // of the catalogue, changed
+  std::map<std::string, double> numbers;  // of the catalogue, overridden
   bool timeline = false;
-  bool closes = true;  // where the plan does not fit: with changes that make it fit; takes longer
+  bool closes = true;  // if the plan does not fit: also finds changes that make it fit; slower
 
   bool operator==(const PlanQuestion&) const = default;
 };
 
-/// The layouts that train it fastest?
+/// Asks for the layouts that train it fastest.
 struct SearchQuestion : Subject {
   int64_t memory_limit = 0;        // bytes of a rank; 0: the device's
-  std::vector<std::string> fixes;  // key=value: values that stay
-  std::vector<int64_t> counts;     // of ranks: the fastest layout of each, in place of one's front
-  double tokens = 0;               // for `counts`: that are to be trained; 0: not asked
+  std::vector<std::string> fixes;  // key=value: not searched
+  std::vector<int64_t> counts;     // of ranks: finds the fastest layout for each, not one's front
+  double tokens = 0;               // with `counts`: how many to train; 0: not asked
 
   bool operator==(const SearchQuestion&) const = default;
 };
 
-/// Hardware that plans can be made for?
+/// Asks for the hardware that plans can be made for.
 struct CatalogueQuestion {
   bool operator==(const CatalogueQuestion&) const = default;
 };
 
-/// The search of that id may end with the results so far; no answer of its own.
+/// Ends the search of that id with its results so far; has no answer of its own.
 struct Cancel {
   uint64_t search = 0;
   bool operator==(const Cancel&) const = default;
@@ -65,7 +65,7 @@ using Question = std::variant<PlanQuestion, SearchQuestion, CatalogueQuestion, C
 
 struct Asked {
   std::optional<uint64_t> id;
-  std::string key;  // of plans: a newer question of the same key takes an older one's place
+  std::string key;  // of plans: a newer question with the same key replaces an older one
   Question question;
 
   bool operator==(const Asked&) const = default;
@@ -87,7 +87,7 @@ struct HardwareEntry {
   bool operator==(const HardwareEntry&) const = default;
 };
 
-/// A newer question has taken its place.
+/// A newer question has replaced it.
 struct Cancelled {};
 
 struct Answer {
@@ -98,11 +98,11 @@ struct Answer {
       reply = Error{};
 };
 
-/// Both as one line, without its end.
+/// A question or an answer as one line, without a line break.
 std::string line_of(const Asked& asked);
 std::string line_of(const Answer& answer);
 
-/// A line that is no question becomes the answer that says so, and what would be right.
+/// If the line is no question: the answer that says why, and what would be valid.
 tl::expected<Asked, Answer> read_question(std::string_view line);
 /// A line that is no answer becomes one with an error.
 Answer read_answer(std::string_view line);

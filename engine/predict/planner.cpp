@@ -50,7 +50,7 @@ passes::PipelineSchedule schedule_of(recipe::PipelineSchedule schedule) {
   return passes::PipelineSchedule::one_f_one_b;
 }
 
-/// The group whose ranks gather each other's rows again for backward; empty: they keep them.
+/// The group whose ranks gather each other's rows again for backward; empty: ranks keep them.
 std::string gathers_again(const recipe::Recipe& recipe, const recipe::Layout& layout) {
   const recipe::Parallelism& p = recipe.parallelism;
   const bool gathers = p.tp > 1 && p.sequence_parallel && p.tp_gather_again;
@@ -94,7 +94,7 @@ passes::ScratchBytes scratch(const recipe::Recipe& recipe, const cost::Rates& ra
   };
 }
 
-// To whole MiB, so that the number can be given as a limit.
+// Rounds up to whole MiB, so that a recipe can name the number as its limit.
 int64_t rounded_up(int64_t bytes) {
   constexpr int64_t kMiB = int64_t{1} << 20;
   return (bytes + kMiB - 1) / kMiB * kMiB;
@@ -167,7 +167,7 @@ int64_t beyond_arena(const passes::MemoryPlan& memory, int64_t validation_bytes)
 
 int64_t checkpoint_bytes(const recipe::Recipe& recipe, const recipe::Layout& layout, int64_t rank,
                          const graph::Graph& captured) {
-  // On a GPU's host it takes nothing of the GPU.
+  // With a GPU the copy is in the host's memory.
   if (!recipe.checkpoint.enabled || recipe.hardware.device == "cuda") return 0;
   std::set<std::string_view> names;
   for (const graph::Binding& state : captured.states) names.insert(state.name);
@@ -226,8 +226,8 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph
   cost::Choice choice = settled ? cost::as_given(std::move(captured), options, model)
                                 : best(there == 0 ? 0 : std::max<int64_t>(there - staged, 1));
   choice.bytes += staged + beyond_arena(choice.plan.memory, validation_bytes);
-  // A device's free memory is a measure, not an order: where nothing fits, the leanest plan is
-  // tried and the allocation says so.
+  // A device's free memory is a measurement, not a limit that somebody set: if nothing fits, the
+  // leanest plan is tried, and its allocation reports the error.
   if (asked > 0 && (!choice.fits || choice.bytes > asked))
     return fail(
         "wrapping.memory_limit: {} is not enough: a rank needs at least {} with this recipe; what "

@@ -1,9 +1,9 @@
 // The axes of the mesh of ranks: one row each, outermost first. The recipe's keys, the mesh, the
-// search and Compose loop over this table; code that names an axis means that one alone.
+// search and Compose loop over this table; code names an axis only for what that axis alone does.
 //
 // To add one: a degree, a dimension and a row here. It can then be written in a recipe, has its
-// place in the mesh, is searched and drawn. The code that gives it a meaning comes on top: the cut
-// of parameters (layout), the model, the costs, the checks of `resolve`.
+// place in the mesh, is searched and drawn. The code that gives it a meaning is in other folders:
+// docs/architecture.md lists it.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ struct Axis {
   int64_t Degrees::*degree;
   Divides divides;
   bool shards = false;      // its ranks hold shards of the same parameters
-  bool takes_rest = false;  // -1: the ranks that the others leave; for one axis
+  bool takes_rest = false;  // -1: the ranks that the others leave; one axis only
   int written = 0;          // its place in the recipe's text, in forms and in sentences
   int color = 0;            // in drawings of the mesh: a slot of the colours of runs
   std::string_view help;    // for people
@@ -149,7 +149,7 @@ std::vector<std::string> keys_along(Dims dims);
 /// The degrees along `dims`, and 1 along the others.
 Degrees keep_degrees(const Degrees& degrees, Dims dims);
 
-/// In the mesh's order, and back; nothing if there are not as many as axes.
+/// The degrees as a list in the mesh's order, and back; nothing unless it has one for each axis.
 std::vector<int64_t> list_degrees(const Degrees& degrees);
 std::optional<Degrees> degrees_of(const std::vector<int64_t>& list);
 

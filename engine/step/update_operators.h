@@ -1,4 +1,4 @@
-// An optimizer's calls of operators, on the tensors of the step that is being run or captured.
+// Calls operators for an optimizer, on the tensors of the step that is being run or captured.
 #pragma once
 
 #include <ATen/core/Tensor.h>

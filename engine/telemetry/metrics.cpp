@@ -81,7 +81,7 @@ constexpr Row speed(std::string_view name, std::string_view words) {
 constexpr Row memory(std::string_view name, std::string_view words) {
   return row(name, words, Unit::bytes);
 }
-/// No prediction is better than another run's.
+/// A lower or higher prediction is not a better one.
 constexpr Row predicted(std::string_view name, std::string_view words, Unit unit) {
   return row(name, words, unit).from(Reporter::plan);
 }

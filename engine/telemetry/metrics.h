@@ -18,8 +18,8 @@ enum class Reporter : uint8_t {
   step,        // each rank's step records
   start,       // rank 0's start record
   end,         // rank 0's end record
-  plan,        // the document of rank 0's plan record, there without kPredicted
-  comparison,  // none: predicted plans that are compared have it
+  plan,        // the document of rank 0's plan record; its names lack kPredicted
+  comparison,  // none: only predicted plans on the Compare page have it
   follower,    // none: the process that follows the run's host adds it to the run's environment
 };
 
@@ -38,7 +38,7 @@ enum class Average : uint8_t { none, median, last };
 /// The first steps are slower than all others: scales and medians leave them out.
 inline constexpr int kWarmUpSteps = 3;
 
-/// The name of a prediction is this and the name of the metric that it predicts.
+/// A prediction's name is this prefix and the name of the metric that it predicts.
 inline constexpr std::string_view kPredicted = "predicted_";
 
 struct Metric {
@@ -61,16 +61,16 @@ struct Metric {
 /// All metrics, the most important first: the order in which they are shown.
 std::span<const Metric> metrics();
 
-/// The metric of that name. Of an unknown one a neutral entry, whose name is empty.
+/// The metric of that name; for an unknown name a neutral entry, whose name is empty.
 const Metric& metric(std::string_view name);
 
-/// The metric that another program calls so, in any case of letters; else as `metric`.
+/// The metric that another program's logs call by this name, in any letter case; else `metric`.
 const Metric& foreign_metric(std::string_view name);
 
-/// Its place in the order; that of an unknown name is after all others.
+/// Its index in `metrics()`; an unknown name comes after all others.
 size_t order_of(std::string_view name);
 
-/// "peak memory"; "some name" of an unknown some_name.
+/// "peak memory"; "some name" for an unknown some_name.
 std::string words_of(std::string_view name);
 
 /// A value of that metric with its unit. `more`: see base/number_text.h.
@@ -82,7 +82,7 @@ class RankFold {
   explicit RankFold(const Metric& metric) : how_(metric.over_ranks) {}
   void add(int32_t rank, double value);
   bool empty() const { return ranks_ == 0; }
-  /// NaN of no rank.
+  /// NaN if no rank was added.
   double value() const;
 
  private:

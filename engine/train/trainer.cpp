@@ -36,7 +36,7 @@ constexpr double kTokensSeconds = 10;
 
 std::atomic<bool> stop_asked = false, checkpoint_asked = false;
 
-// The name that whoever asked for a checkpoint has left on this host; it is taken once.
+// Takes the name that a checkpoint request has left on this host, and removes its file.
 std::string take_name(const runs::RankContext& context) {
   if (context.local_rank != 0) return {};
   const std::string path = runs::checkpoint_name_file(context.run_dir);
@@ -72,7 +72,7 @@ class Trainer {
         static_cast<double>(recipe::flops_per_token(recipe.model, recipe.data.seq_len));
     if (runner.executor()) {
       gpu_ = runner.executor()->device().name();
-      // A guess about a GPU is not refined: its next run may have other rates.
+      // Guessed rates of a GPU are not refined: its next run may use others.
       if (context.rank == 0 && (gpu_.empty() || runner.facts.rates.device))
         observed_.emplace(runner.executor()->program().graph, runner.facts.rates);
     }
@@ -118,7 +118,7 @@ class Trainer {
         if (const auto looked = look_for_not_finite(step); !looked) return fail(looked);
         const runtime::Asked asked = std::exchange(asked_, {});
         outcome.stopped = asked.stop && step < recipe_.training.steps;
-        // The signals of one request may fall to both sides of a step.
+        // The signals of one request may arrive before and after a step's end.
         const bool again = asked.checkpoint && asked_before == step - 1;
         if (asked.checkpoint) asked_before = step;
         if (const auto saved =
@@ -126,7 +126,7 @@ class Trainer {
             !saved)
           return fail(saved);
       }
-      // The save that a step ends with is copied while the next one begins.
+      // A save that begins at a step's end is copied while the next step begins.
       runtime::set_timeout(patience_.limit(saver_ && saver_->saves()));
     }
     outcome.step = step;
@@ -152,11 +152,11 @@ class Trainer {
   }
 
  private:
-  // A step that has been put in line.
+  // A step that has been queued.
   struct UnderWay {
     int64_t step;
     bool profiled;
-    double time;  // when it was begun
+    double time;  // when it began
     Clock::time_point begin;
     double data_seconds = 0;
     step::Feed feed = {};
@@ -172,14 +172,14 @@ class Trainer {
     return every > 0 && (step + 1) % every == 0 && runner_.facts.nodes > 0;
   }
 
-  // Whether a step may be put in line now, after those that are under way.
+  // Whether a step may be queued now, after the steps under way.
   bool may_launch(int64_t step) const {
     if (under_way_.empty()) return true;
     const auto is_due = [&](int64_t every) { return every > 0 && step % every == 0; };
     const bool something_between = (validator_ && is_due(recipe_.validation.every)) ||
                                    (saver_ && is_due(recipe_.checkpoint.every)) ||
                                    (saver_ && saver_->saves()) || asked_.stop || asked_.checkpoint;
-    // With one more that is not finite the run may end.
+    // One more step that is not finite may end the run.
     const bool may_end = skipped_ > 0 || recipe_.training.max_skipped == 1;
     return static_cast<int64_t>(under_way_.size()) <= runner_.ahead() && !something_between &&
            !may_end && !is_profiled(step) && !under_way_.back().profiled;
@@ -214,7 +214,7 @@ class Trainer {
     const double norm = outputs.at("grad_norm").item<double>();
     const runtime::Asked asked = runtime::asked_of(outputs.at("asked"));
     asked_ = {asked_.stop || asked.stop, asked_.checkpoint || asked.checkpoint, asked.saver_busy};
-    // It began when it was the only one, or when the one before it had ended.
+    // A step begins when it is launched, or when the one before it ends if that is later.
     const Clock::time_point end = Clock::now();
     const double seconds =
         std::chrono::duration<double>(end - std::max(done.begin, std::exchange(finished_, end)))
@@ -282,7 +282,7 @@ class Trainer {
     return {};
   }
 
-  // Whether other processes took cores from the steps after the warm-up.
+  // Records how many cores other processes took from the steps after the warm-up.
   void look_at_others(cost::CpuTimes until) {
     const double own =
         runtime::mean_of_ranks(until.own - measured_from_.own, context_.launch.world_size, device_);
@@ -292,7 +292,7 @@ class Trainer {
     if (use.is_busy()) results_.others = use.others;
   }
 
-  // How far the tokens are, where they are still being made.
+  // Logs how far tokenizing is, while it is still going on.
   Result<> tell_tokens() {
     if (context_.rank != 0 || unix_now() - told_tokens_ < kTokensSeconds) return {};
     told_tokens_ = unix_now();
@@ -321,10 +321,10 @@ class Trainer {
     return {};
   }
 
-  // Among the steps since nothing was under way, up to the `done`-th, finds where it began. With
-  // clipping nothing was updated, and training goes on.
+  // Finds where the values that are not finite began, in the steps that this rank has kept; `done`
+  // is the last one's number. With clipping nothing was updated, and training goes on.
   Result<> look_for_not_finite(int64_t done) {
-    // A step that was in line already may have been finite, and changed the weights.
+    // A step that was queued already may have been finite, and have changed the weights.
     const char* nowhere = skipped_ > 0 ? "it did not begin on rank 0"
                                        : "where is not known: the weights have changed since";
     std::string where;
@@ -343,8 +343,8 @@ class Trainer {
     return too_many_skipped(done, where);
   }
 
-  // Loss and norm are the same on all ranks, and so is this end. The weights are those before the
-  // first of these steps: they are kept as at a stop.
+  // Loss and norm are the same on all ranks, so that all end here. The weights are still as they
+  // were before the first of these steps: they are saved as at a stop.
   Result<> too_many_skipped(int64_t step, const std::string& where_here) {
     std::string where = "where it began is not known";
     for (const std::string& of_rank : runtime::gather_texts(where_here, context_.launch.world_size))
@@ -371,10 +371,10 @@ class Trainer {
         step, skipped_, recipe_.training.max_skipped, where, kept);
   }
 
-  // The checkpoints' work at a step's end: brings on the one under way, begins one.
+  // Advances the save that is under way at a step's end, and begins one where it is due.
   Result<> save(int64_t step, bool stopped, bool asked, bool any_busy) {
     const bool last = step == recipe_.training.steps || stopped;
-    // Behind the last step no other takes the name of a request that came during it.
+    // After the last step no later step can take the name of a request that came during it.
     const std::string name = asked || last ? take_name(context_) : "";
     if (!saver_) {
       if (!asked || context_.rank != 0) return {};
@@ -426,7 +426,7 @@ class Trainer {
   std::clock_t cpu_ = std::clock();  // CPU time when the newest step ended
   cost::CpuTimes measured_from_;     // the end of the warm-up
   runtime::Asked asked_;             // of any rank, by the steps since nothing was under way
-  std::vector<std::pair<int64_t, step::Feed>> not_finite_;  // of these
+  std::vector<std::pair<int64_t, step::Feed>> not_finite_;  // of those
   Patience patience_;
   double told_tokens_ = 0;
   int64_t skipped_ = 0;  // steps in a row that were not finite

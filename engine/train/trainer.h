@@ -21,14 +21,14 @@ struct Outcome {
       {};  // why the last checkpoint is missing: the run has failed, its results are kept
 };
 
-/// Trains from where it begins to the recipe's last step, or until the ranks have agreed to stop
-/// after one of them got SIGTERM. SIGUSR1 to any rank asks for a checkpoint; the file
-/// checkpoint.name of its run directory may name it. Both are seen when a step begins, and done
-/// when it ends, or the one that is under way by then. The numbers of a step are read when the next
-/// one is under way where the runner takes it (Runner::ahead), and before it begins wherever what
-/// follows may depend on them. `saver`: nullptr where the run keeps no checkpoints; `validator`:
-/// nullptr where it does not validate. The process groups exist and the runner's states are loaded.
-/// An error ends the run as failed.
+/// Trains from `beginning` to the recipe's last step, or until the ranks have agreed to stop after
+/// one of them got SIGTERM. SIGUSR1 to any rank requests a checkpoint; the file checkpoint.name of
+/// its run directory may name it. A step that begins takes either signal in; it is obeyed when that
+/// step and those queued after it have ended. The numbers of a step are read while the next one is
+/// under way if the runner can queue it (Runner::ahead), and before it begins wherever the rest may
+/// depend on them. `saver`: nullptr if the run keeps no checkpoints; `validator`: nullptr if it
+/// does not validate. The process groups must exist, and the runner's states must be loaded. An
+/// error ends the run as failed.
 Result<Outcome> train(const recipe::Recipe& recipe, const recipe::Layout& layout,
                       const runs::RankContext& context, Runner& runner,
                       const data::DataLoader& loader, const Beginning& beginning, Saver* saver,

@@ -8,7 +8,7 @@
 namespace heddle::workbench {
 namespace {
 
-/// The parts of the engine and of inputs that a host has.
+/// Finds the parts of the engine and of inputs that a host already has.
 Result<> look_for_files(HostNow& host, remote::Node& node, const std::string& root,
                         const std::string& engine, bool has_plugin) {
   const Result<std::string> folder = node.expand(root);

@@ -1,4 +1,4 @@
-// Places whose hosts Heddle reaches itself: a supervisor on each, started and asked over its node.
+// Places whose hosts Heddle reaches itself: a supervisor on each, started and queried over its node.
 #pragma once
 
 #include "workbench/backend.h"
@@ -29,7 +29,7 @@ class ThisMachine final : public Hosts {
 class SshHosts : public Hosts {
  public:
   std::string kind() const override { return "ssh"; }
-  bool runs(const remote::Target&) const override { return true; }  // the last one asked
+  bool runs(const remote::Target&) const override { return true; }  // listed last
   bool has_our_files() const override { return false; }
   std::string located(const std::string& path, const remote::Host& host) const override;
   std::string reached(const remote::Target& target) const override;

@@ -1,6 +1,6 @@
 // CSV logs of training, as Lightning, Keras and many scripts write them, and Heddle's own exports:
-// a row a step, a column a metric. Rows of one step are one record; without a column of steps rows
-// count as such. Cells may be empty.
+// a row a step, a column a metric. Rows of the same step become one record; without a step column
+// each row is a step. Cells may be empty.
 #include <sys/stat.h>
 #include <xxhash.h>
 
@@ -64,7 +64,7 @@ std::optional<double> number_in_cell(std::string_view cell) {
   return whole && !cell.empty() ? std::optional(number) : std::nullopt;
 }
 
-/// The columns by their names. A second name of a metric stays as it is.
+/// The columns by their names. A second column for the same metric keeps its own name.
 struct Columns {
   std::vector<std::string> names;  // empty: the column is no metric
   std::optional<size_t> step, time, rank;
@@ -138,7 +138,7 @@ Result<Steps> steps_in(const std::string& path, std::string_view text, double ti
   return steps;
 }
 
-/// The results of rank 0 that Heddle's own runs end with.
+/// Rank 0's results, as the end records of Heddle's own runs have them.
 std::map<std::string, double> results_of(const std::map<int64_t, telemetry::Step>& steps) {
   telemetry::StepAverages averages;
   std::map<std::string, double> results;
@@ -156,7 +156,7 @@ double written_at(const std::string& path) {
   return stat(path.c_str(), &status) == 0 ? static_cast<double>(status.st_mtime) : 0;
 }
 
-/// The first record: the same for a file and its copies that keep its time.
+/// The first record: the same for a file and for copies that keep its modification time.
 telemetry::Start start_of(const std::string& text, int32_t rank, int32_t ranks, double time) {
   return {
       .time = time,
@@ -242,7 +242,7 @@ std::optional<uint64_t> identify_csv(const std::string& path) {
   return std::get<telemetry::Frame>(*event).checksum;
 }
 
-/// metrics.csv is every such file's name: then the folder's.
+/// The file's name, or its folder's where the file has the usual name metrics.csv.
 std::string name_of_csv(const fs::path& path) {
   const bool says_nothing = path.stem() == "metrics" && path.parent_path().has_filename();
   return says_nothing ? path.parent_path().filename() : path.stem();

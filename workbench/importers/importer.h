@@ -38,8 +38,8 @@ struct ForeignRun {
 struct Importer {
   const char* sign;   // of such a run in a folder, for messages: "rank-0.0.hlog"
   const char* words;  // for messages: "the directory of a run"
-  /// Whether a folder or a regular file is such a run. Goes by names and, at most, a file's first
-  /// bytes: every file and folder below an imported one is shown to it.
+  /// Whether a folder or a regular file is such a run. Reads names and at most a file's first
+  /// bytes: it is called for every file and folder below an imported one.
   bool (*recognise)(const std::string& path);
   /// The checksum of the first record of rank 0's log (telemetry::Frame::checksum): the store has
   /// the run already if one of its runs began with that record. None: it cannot be read.
@@ -48,7 +48,7 @@ struct Importer {
   Result<ForeignRun> (*read)(const std::string& path);
 };
 
-/// Every kind, in the order in which they are asked.
+/// Every kind, in the order in which they are tried.
 const std::vector<const Importer*>& importers();
 
 }  // namespace heddle::workbench

@@ -9,13 +9,13 @@ namespace {
 
 std::vector<recipe::Fault> faultsOf(const QString& text, const recipe::Model& model) {
   recipe::Parsed parsed = recipe::parse(text.toStdString(), "");
-  // A checkpoint's numbers are the model's.
+  // A checkpoint sets the model's sizes.
   if (!parsed.recipe.model.checkpoint.empty()) parsed.recipe.model = model;
   return recipe::resolve(parsed).faults;
 }
 
-/// An offer for another key than the field's; the number of shards, which takes the remaining
-/// ranks, comes first.
+/// An offer for a key other than the field's; preferably for the number of shards, which takes the
+/// remaining ranks.
 std::optional<recipe::Offer> otherKey(const QString& text, const recipe::Fault& fault,
                                       const std::string& key) {
   std::vector<recipe::Offer> all = recipe::offers(recipe::parse(text.toStdString(), ""), fault);

@@ -11,7 +11,7 @@
 
 namespace heddle::gui {
 
-/// A recipe that differs from the document's in little: in some keys, or in its exceptions.
+/// A recipe that differs from the document's in a few keys, or in its layer exceptions.
 struct Neighbour {
   QString words;  // "4", "4 with dp_shard 2"
   QString text;   // of the whole recipe
@@ -19,13 +19,13 @@ struct Neighbour {
   std::optional<std::vector<recipe::Override>> overrides;
 };
 
-/// A recipe for each of a field's next values. A value that does not fit the other keys takes the
-/// nearest fitting value of another key along, if there is one.
+/// A recipe for each of a field's next values. If a value does not fit the other keys, the recipe
+/// also changes one of them to its nearest fitting value, if there is one.
 QList<Neighbour> neighboursOf(const RecipeDocument& document, const KeyField& field);
 /// A recipe without the exception, and one for each of its other modes.
 QList<Neighbour> neighboursOf(const RecipeDocument& document, const LayerException& exception);
 
-/// Makes the document that recipe, as one edit.
+/// Makes the neighbour the document's recipe, as one edit.
 void take(RecipeDocument& document, const Neighbour& neighbour, const QString& what);
 
 }  // namespace heddle::gui
