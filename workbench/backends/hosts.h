@@ -1,4 +1,5 @@
-// Places whose hosts Heddle reaches itself: a supervisor on each, started and queried over its node.
+// Places whose hosts Heddle reaches itself: a supervisor on each, started and queried over its
+// node.
 #pragma once
 
 #include "workbench/backend.h"
