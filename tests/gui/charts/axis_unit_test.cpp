@@ -18,7 +18,8 @@ class AxisUnitTest : public QObject {
     QTest::addColumn<double>("scale");
     QTest::addColumn<QString>("name");
     const auto row = [](Unit unit, double largest, double scale, const char* name) {
-      QTest::addRow("%s of %g", name, largest) << static_cast<int>(unit) << largest << scale << name;
+      QTest::addRow("%s of %g", name, largest)
+          << static_cast<int>(unit) << largest << scale << name;
     };
     row(Unit::bytes, 999, 1, "B");
     row(Unit::bytes, 1000, 1024, "KiB");
