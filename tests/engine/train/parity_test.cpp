@@ -78,6 +78,9 @@ ranks = %4
       for (const char* mode : {"eager", "planned"})
         for (int ranks : {1, 2, 4})
           QTest::addRow("%s %s %d", fixture, mode, ranks) << fixture << mode << ranks << "";
+      // Eager steps have collectives of their own.
+      for (const char* layout : {"tp=2", "tp=2 sequence_parallel=false"})
+        QTest::addRow("%s eager %s", fixture, layout) << fixture << "eager" << 2 << layout;
       for (const auto& [ranks, layout, always] : {std::tuple{2, "tp=2", false},
                                                   {2, "tp=2 sequence_parallel=false", false},
                                                   {2, "cp=2", false},
