@@ -195,7 +195,7 @@ void Ingestor::apply_start(const LogKey& log, const Start& start) {
       "UPDATE runs SET state = 'running', started = ? WHERE id = ? AND state = 'preparing'", time,
       log.run);
   if (log.rank != 0) return;
-  // The end record has this host's clock, too: their difference is a duration only by one clock.
+  // The end record has the same host's clock: times of two clocks would make no duration.
   if (log.epoch == 0)
     connection_.execute("UPDATE runs SET started = ? WHERE id = ?", time, log.run);
   Values environment = values_of(start.environment);

@@ -19,7 +19,7 @@ enum class Reporter : uint8_t {
   start,       // rank 0's start record
   end,         // rank 0's end record
   plan,        // the document of rank 0's plan record; its names lack kPredicted
-  comparison,  // none: only predicted plans on the Compare page have it
+  comparison,  // none: only predicted plans have it, when they are compared
   follower,    // none: the process that follows the run's host adds it to the run's environment
 };
 
