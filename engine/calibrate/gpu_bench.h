@@ -96,7 +96,7 @@ class GpuBench {
 
  private:
   static constexpr int kRounds = 7;
-  // Calls that are timed as one take at least so long: events are told apart by half a microsecond.
+  // The least time of calls that are timed as one: events resolve half a microsecond.
   static constexpr double kLongEnough = 2e-3;
   static constexpr int64_t kMaxCalls = 256;
 

@@ -48,7 +48,7 @@ ProgramMemory program_memory(const ProgramShape& shape, int64_t rank,
 
   const double whole_layer =
       tokens * (program.hidden_bytes.value * dim + program.ffn_bytes.value * ffn) / tp;
-  double kept = whole_layer, again = 0;  // again: of the layer that is computed once more
+  double kept = whole_layer, again = 0;  // again: of the layer that is computed again
   if (shape.recompute == recipe::RecomputeMode::full) {
     kept = tokens * dim * kBf16Bytes / tp;
     again = whole_layer;

@@ -90,7 +90,7 @@ Result<bool> remove_store(const std::string& cache, const std::string& id) {
     const auto lock = FileLock::take(used_path(folder));
     if (!lock) return fail(lock);
     if (lock->state() != FileLock::State::held) return false;
-    // At once, so that whoever comes now makes it anew.
+    // At once, so that the next user makes a new store.
     fs::rename(folder, removed, error);
   }
   if (!error) fs::remove_all(removed, error);

@@ -403,7 +403,7 @@ class Overlapper {
       if (last.rank == kScatterWait) last.rank = kBehindScatter;
       // A value that all ranks must agree on and that scatters lead to waits for all of them: at
       // the end, in the order in which it was captured, whatever a pipeline stage has of the model.
-      // What is ready before (the loss) is sent before, not behind the scatters nor the gathers
+      // A value that is ready earlier (the loss) is sent ahead of the scatters and the gathers
       // after them: on every stage where its last backward begins, since by then the last stage has
       // it too.
       if (graph::is_collective(graph_.nodes[i]) && graph_.nodes[i].module.empty() && !next)

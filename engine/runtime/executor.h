@@ -56,7 +56,7 @@ class Executor {
   /// two share.
   void lend_arena();
 
-  /// Runs the step once more, but for its updates, and names the first module and operator whose
+  /// Runs the step again, except for its updates, and names the first module and operator whose
   /// result on this rank is not finite, as "layers.3.attention (mm, backward)"; empty if what is
   /// not finite came from another rank. All ranks call it together.
   std::string first_non_finite(const std::vector<NamedTensors>& micro_batches,

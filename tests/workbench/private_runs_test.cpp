@@ -1,5 +1,5 @@
 // Another user of the machine: can look into nothing of a run, change nothing, and put nothing in
-// its place, whatever the umask of whoever launches it.
+// its place, whatever the launcher's umask.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

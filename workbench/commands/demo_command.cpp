@@ -22,7 +22,7 @@ int demo_command(const Context& context) {
 
   request->name = "demo-other";
   request->sets.emplace_back("optimizer.lr=1e-3");
-  say("\nOnce more, with another learning rate\n");
+  say("\nAgain, with another learning rate\n");
   const Watched second = launch_and_watch(context.store, *request);
   if (second.exit_code != kExitDone) return second.exit_code;
 

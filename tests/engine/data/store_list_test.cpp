@@ -92,7 +92,7 @@ class StoreListTest : public QObject {
     QCOMPARE(*remove_store(path("cache"), origin.id), true);
     QVERIFY(stores().empty());
     QVERIFY(fs::is_empty(path("cache")));
-    // And is made anew.
+    // And is made again.
     QVERIFY(build_store(origin, {}).has_value());
     QVERIFY(stores()[0].whole);
   }

@@ -478,7 +478,7 @@ class LaunchTest : public QObject {
     QVERIFY(ends());
   }
 
-  // A state.json from outside: kill() would take these for the process group of whoever asks, for
+  // A state.json from outside: kill() would take these for the caller's own process group, for
   // init, or for all processes there are.
   void a_pid_that_is_no_process_is_not_taken_for_it() {
     for (const pid_t pid : {0, 1, -1, -getpid()}) {
