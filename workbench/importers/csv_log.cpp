@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kLargestCsv = size_t{32} << 20, kLargestHeader = size_t{64} << 10;
+constexpr size_t kMaxCsvBytes = size_t{32} << 20, kMaxCsvHeaderBytes = size_t{64} << 10;
 constexpr size_t kStepsAPiece = 2000;
 constexpr std::array<std::string_view, 5> kSteps = {"step", "global_step", "iteration", "iter",
                                                     "_step"};
@@ -122,10 +122,12 @@ Result<Steps> steps_in(const std::string& path, std::string_view text, double ti
     const auto at = columns.time ? number_in_cell(cells[std::min(*columns.time, cells.size() - 1)])
                                  : std::nullopt;
     const double of_rank = rank->value_or(0);
-    if (!(of_rank >= 0 && of_rank < 1e6)) return fail("{}: rank {} cannot be", where, of_rank);
+    if (!(of_rank >= 0 && of_rank < 1e6))
+      return fail("{}: no rank {}; valid: 0 to 999999", where, of_rank);
     int64_t& last = newest[static_cast<int32_t>(of_rank)];
     const double number = step->value_or(static_cast<double>(columns.step ? last : last + 1));
-    if (!(number >= 0 && number < 1e15)) return fail("{}: step {} cannot be", where, number);
+    if (!(number >= 0 && number < 1e15))
+      return fail("{}: no step {}; valid: 0 or more", where, number);
     last = static_cast<int64_t>(number);
     telemetry::Step& record = steps[static_cast<int32_t>(of_rank)][last];
     record.step = last;
@@ -202,7 +204,7 @@ class CsvFrames {
 
 bool recognise_csv(const std::string& path) {
   if (!path.ends_with(".csv")) return false;
-  const auto beginning = read_part(path, 0, kLargestHeader);
+  const auto beginning = read_part(path, 0, kMaxCsvHeaderBytes);
   if (!beginning) return false;
   std::string_view text = *beginning;
   return Columns(take_cells(text)).has_loss();
@@ -215,7 +217,7 @@ struct CsvRun {
 };
 
 Result<CsvRun> csv_run(const std::string& path) {
-  auto text = read_file(path, kLargestCsv);
+  auto text = read_file(path, kMaxCsvBytes);
   if (!text) return fail(text);
   const double written = written_at(path);
   auto steps = steps_in(path, *text, written);
