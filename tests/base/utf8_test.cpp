@@ -41,7 +41,7 @@ class Utf8Test : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void whatIsNoUtf8IsReplaced_data() {
+  void what_is_no_utf8_is_replaced_data() {
     QTest::addColumn<QByteArray>("bytes");
     QTest::addColumn<QString>("text");
     const auto row = [](const char* name, const QByteArray& bytes, const QString& text) {
@@ -62,7 +62,7 @@ class Utf8Test : public QObject {
     row("beyond Unicode", "\xF4\x90\x80\x80", mark + mark + mark + mark);
     row("no lead byte", "\xFF\xFE", mark + mark);
   }
-  void whatIsNoUtf8IsReplaced() {
+  void what_is_no_utf8_is_replaced() {
     QFETCH(QByteArray, bytes);
     QFETCH(QString, text);
     const std::string made = valid_utf8(bytes.toStdString());
@@ -70,7 +70,7 @@ class Utf8Test : public QObject {
     QCOMPARE(valid_utf8(made), made);
   }
 
-  void anyBytesBecomeJson() {
+  void any_bytes_become_json() {
     Bytes bytes;
     for (int i = 0; i < 20'000; ++i) {
       const std::string text = bytes.next();
@@ -86,7 +86,7 @@ class Utf8Test : public QObject {
     }
   }
 
-  void noTextMovesATerminalsCursor_data() {
+  void no_text_moves_a_terminals_cursor_data() {
     QTest::addColumn<QByteArray>("bytes");
     QTest::addColumn<QByteArray>("shown");
     const auto row = [](const char* name, const QByteArray& bytes, const QByteArray& shown) {
@@ -127,26 +127,26 @@ class Utf8Test : public QObject {
         "\xE0\xA4\x95\xE0\xA5\x8D\xE2\x80\x8D");
     row("a zero byte", QByteArray("a\0b", 3), "a\\u0000b");
   }
-  void noTextMovesATerminalsCursor() {
+  void no_text_moves_a_terminals_cursor() {
     QFETCH(QByteArray, bytes);
     QFETCH(QByteArray, shown);
     QCOMPARE(QByteArray::fromStdString(printable(bytes.toStdString())), shown);
   }
 
-  void jsonStaysWhatItIsOnATerminal() {
+  void json_stays_what_it_is_on_a_terminal() {
     const std::string text = "\x1b]0;x\x07 \xC2\x9B \x7f \xE2\x80\xAE \xF3\xA0\x81\x81";
     const std::string shown = printable(json_text(nlohmann::json{{"cause", text}}, 2));
     QCOMPARE(nlohmann::json::parse(shown).at("cause").get<std::string>(), text);
   }
 
-  void namesTakeOneLine() {
+  void names_take_one_line() {
     for (const char* plain : {"debug", " a  b ", "\xC3\xA4 \xE4\xB8\xAD", "back\\slash"})
       QCOMPARE(one_line(plain), std::string(plain));
     QCOMPARE(one_line("a\nb\tc\rd"), std::string("a\\nb\\tc\\u000dd"));
     QCOMPARE(one_line("rtl-\xE2\x80\xAEgnp.exe"), std::string("rtl-\\u202egnp.exe"));
   }
 
-  void numbersKeepTheirDigitsAndNames() {
+  void numbers_keep_their_digits_and_names() {
     constexpr double kInfinity = std::numeric_limits<double>::infinity(), kNaN = std::nan("");
     constexpr Unit kUnits[] = {Unit::unknown, Unit::number,  Unit::count,
                                Unit::loss,    Unit::bytes,   Unit::tokens_per_second,
@@ -186,7 +186,7 @@ class Utf8Test : public QObject {
     check(unit_text(Unit::unknown, 0.41237), "0.4124");
   }
 
-  void whatIsThrownBecomesAnError() {
+  void what_is_thrown_becomes_an_error() {
     VERIFY_SAYS(caught([]() -> Result<int> { throw std::runtime_error("the disk is gone"); }),
                 "the disk is gone");
     VERIFY_SAYS(caught([]() -> Result<> { throw std::bad_alloc(); }), "there is not enough memory");

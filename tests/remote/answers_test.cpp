@@ -13,7 +13,7 @@ class AnswersTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void namesComeBackAsTheyAre() {
+  void names_come_back_as_they_are() {
     const std::vector<std::string> names{" leading", "trailing ",  "new\nline", "-n",
                                          "a b",      "1 2 3 four", "\x01",      "größe"};
     std::string answer;
@@ -32,14 +32,14 @@ class AnswersTest : public QObject {
     QVERIFY(folder.at(0).folder);
   }
 
-  void whatIsNoEntryIsLeftOut() {
+  void what_is_no_entry_is_left_out() {
     for (const char* line : {"", "81a4", "81a4 12 1", "81a4 12 1 ", "81a4 -1 1 a", "xyz 12 1 a",
                              "81a4 99999999999999999999 1 a", "81a4 12 1e999 a", "81a4 12 1 a/"})
       QVERIFY2(entries_from(std::string(line) + std::string(1, '\0')).empty(), line);
     QVERIFY(entries_from("81a4 12 1 cut-off").empty());
   }
 
-  void piecesAreCutAsTheirSizesSay() {
+  void pieces_are_cut_as_their_sizes_say() {
     const std::vector<Range> ranges{{"/a", 0, 10}, {"/b", 0, 10}, {"/c", 0, 10}};
     const auto pieces = must(pieces_from("3\na\nb-\n0\n", ranges));
     QCOMPARE(pieces[0].value(), std::string("a\nb"));

@@ -121,14 +121,14 @@ class ConnectTest : public QObject {
     sshd_ = std::move(*started);
   }
 
-  void thisMachineNeedsNoConnection() {
+  void this_machine_needs_no_connection() {
     const Target target = this_machine();
     const auto node = open_first(target, {});
     VERIFY_RESULT(node);
     QVERIFY((*node)->is_this_machine());
   }
 
-  void anUnknownHostKeyIsShownAndAcceptedByTheCaller() {
+  void an_unknown_host_key_is_shown_and_accepted_by_the_caller() {
     Target target = sshd_->target();
     const auto refused = open_first(target, sshd_->connect_options());
     VERIFY_REFUSED(refused, Kind::host_key_unknown, sshd_->fingerprint());
@@ -137,7 +137,7 @@ class ConnectTest : public QObject {
     VERIFY_RESULT(open_first(target, sshd_->connect_options()));
   }
 
-  void theUsersKnownHostsAreBelieved() {
+  void the_users_known_hosts_are_believed() {
     const std::string file = sshd_->connect_options().ssh_folder + "/known_hosts";
     std::ofstream(file) << known_hosts_line();
     VERIFY_RESULT(open_first(sshd_->target(), sshd_->connect_options()));
@@ -156,7 +156,7 @@ class ConnectTest : public QObject {
     QCOMPARE(changed.error().key.fingerprint, sshd_->fingerprint());
   }
 
-  void aKeyThatTheHostDoesNotKnowIsRefused() {
+  void a_key_that_the_host_does_not_know_is_refused() {
     QTemporaryDir folder;
     ConnectOptions options = sshd_->connect_options();
     options.ssh_folder = folder.path().toStdString();
@@ -169,7 +169,7 @@ class ConnectTest : public QObject {
                    "have its administrator add your public key to the authorized_keys of root");
   }
 
-  void aKeyWithAPassphraseNeedsTheAgent() {
+  void a_key_with_a_passphrase_needs_the_agent() {
     QTemporaryDir folder;
     ConnectOptions options = sshd_->connect_options();
     options.ssh_folder = folder.path().toStdString();
@@ -203,7 +203,7 @@ class ConnectTest : public QObject {
     agent.waitForFinished();
   }
 
-  void aConfiguredKeyFileIsUsed() {
+  void a_configured_key_file_is_used() {
     QTemporaryDir folder;
     ConnectOptions options = sshd_->connect_options();
     options.ssh_folder = folder.path().toStdString();
@@ -216,7 +216,7 @@ class ConnectTest : public QObject {
     VERIFY_REFUSED(open_first(target, options), Kind::key_refused, "/nowhere/key: no such file");
   }
 
-  void aHostThatDoesNotAnswerIsNamed() {
+  void a_host_that_does_not_answer_is_named() {
     const Silence mute(8);
     VERIFY_REFUSED(open_first(mute.target(), soon()), Kind::unreachable,
                    "does not answer as an SSH server");
@@ -239,7 +239,7 @@ class ConnectTest : public QObject {
     VERIFY_REFUSED(refused, Kind::unreachable, "no-such-host.invalid");
   }
 
-  void aConnectionLeavesNothingOpenWhateverComesOfIt() {
+  void a_connection_leaves_nothing_open_whatever_comes_of_it() {
     QTemporaryDir empty;
     ConnectOptions no_keys = sshd_->connect_options();
     no_keys.ssh_folder = empty.path().toStdString();
@@ -259,7 +259,7 @@ class ConnectTest : public QObject {
     QCOMPARE(open_files(), before);
   }
 
-  void aHostBehindAnotherIsReachedThroughIt() {
+  void a_host_behind_another_is_reached_through_it() {
     const auto behind = test::Sshd::start();
     VERIFY_RESULT(behind);
     (*behind)->let_in(sshd_->user_home() + "/.ssh/id_ed25519.pub");

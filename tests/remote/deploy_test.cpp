@@ -70,14 +70,14 @@ class DeployTest : public QObject {
     QVERIFY(node_);
   }
 
-  void theNodeIsBare() {
+  void the_node_is_bare() {
     QCOMPARE(said(*node_, {"find", "/root", "-mindepth", "1"}), std::string());
     QCOMPARE(said(*node_, {"find", "/usr", "/root", "/tmp", "-name", "libtorch*"}), std::string());
     QVERIFY(!*node_->stat(HEDDLE_SOURCE_DIR));
     QVERIFY(!*node_->stat(HEDDLE_BINARY_DIR));
   }
 
-  void theProgramRunsFromItsOwnLibraries() {
+  void the_program_runs_from_its_own_libraries() {
     uint64_t last = 0;
     uint64_t total = 0;
     const auto deployed = deploy(*node_, "~/.heddle", kProgram, [&](uint64_t done, uint64_t all) {
@@ -104,7 +104,7 @@ class DeployTest : public QObject {
     }
   }
 
-  void theSecondTimeNothingIsSent() {
+  void the_second_time_nothing_is_sent() {
     const auto again = deploy(*node_, "~/.heddle", kProgram, [](uint64_t, uint64_t) {
       qFatal("something was sent");
       return true;
@@ -113,7 +113,7 @@ class DeployTest : public QObject {
     QCOMPARE(again->sent_bytes, uint64_t{0});
   }
 
-  void aNewEngineSendsOnlyWhatIsNew() {
+  void a_new_engine_sends_only_what_is_new() {
     QTemporaryDir folder;
     const std::string other = folder.path().toStdString() + "/engine";
     std::filesystem::copy_file(kProgram, other);
@@ -123,7 +123,7 @@ class DeployTest : public QObject {
     QCOMPARE(deployed->sent_bytes, std::filesystem::file_size(other));
   }
 
-  void aStoppedDeployGoesOnWhereItWas() {
+  void a_stopped_deploy_goes_on_where_it_was() {
     QVERIFY(purge(*node_, "~/.heddle"));
     const auto stopped = deploy(*node_, "~/.heddle", itself(),
                                 [](uint64_t done, uint64_t) { return done < 10'000'000; });
@@ -144,7 +144,7 @@ class DeployTest : public QObject {
     QVERIFY2(deployed->sent_bytes <= whole - kept, "what lay there was sent again");
   }
 
-  void whatIsDamagedIsReplaced_data() {
+  void what_is_damaged_is_replaced_data() {
     QTest::addColumn<QString>("damage");
     // In the engine's folder; $blob is the file behind lib/libc.so.6.
     const std::pair<const char*, const char*> damages[] = {
@@ -177,7 +177,7 @@ class DeployTest : public QObject {
     };
     for (const auto& [name, damage] : damages) QTest::newRow(name) << QString(damage);
   }
-  void whatIsDamagedIsReplaced() {
+  void what_is_damaged_is_replaced() {
     QFETCH(QString, damage);
     const auto first = deploy(*node_, "~/.heddle", "/bin/true");
     QVERIFY2(first, first ? "" : first.error().message.c_str());
@@ -202,7 +202,7 @@ class DeployTest : public QObject {
     QCOMPARE(third->sent_bytes, uint64_t(0));
   }
 
-  void twoDeploymentsAtOnceBothSucceed() {
+  void two_deployments_at_once_both_succeed() {
     const auto other = sshd_->connected();
     QVERIFY(other);
     for (int pair = 0; pair < 20; ++pair) {
@@ -220,7 +220,7 @@ class DeployTest : public QObject {
     }
   }
 
-  void aRootOfSomebodyElseIsRefused() {
+  void a_root_of_somebody_else_is_refused() {
     const auto refused = [&](const std::string& script) {
       QVERIFY(node_->run_checked({.argv = {"/bin/sh", "-c", "umask 022; cd; " + script}}));
       const auto deployed = deploy(*node_, "~/other", "/bin/true");
@@ -242,7 +242,7 @@ class DeployTest : public QObject {
         "mkdir -p other /tmp/theirs; chown nobody /tmp/theirs; ln -s /tmp/theirs other/engines");
   }
 
-  void whatWasInterruptedLongAgoIsRemoved() {
+  void what_was_interrupted_long_ago_is_removed() {
     const auto first = deploy(*node_, "~/.heddle", "/bin/true");
     QVERIFY2(first, first ? "" : first.error().message.c_str());
     const std::string folder = first->engine.substr(0, first->engine.rfind('/'));
@@ -258,7 +258,7 @@ class DeployTest : public QObject {
              std::string("./blobs/new.part\n"));
   }
 
-  void aProgramThatIsNoneIsNotLeftThere() {
+  void a_program_that_is_none_is_not_left_there() {
     QTemporaryDir folder;
     const std::string script = folder.path().toStdString() + "/engine";
     std::ofstream(script) << "#!/bin/sh\n";
@@ -271,7 +271,7 @@ class DeployTest : public QObject {
     QCOMPARE(node_->list(sshd_->home_there() + "/.heddle/engines")->size(), before);
   }
 
-  void aNodeThatCannotRunItSaysSo() {
+  void a_node_that_cannot_run_it_says_so() {
     test::SshdOptions options;
     options.home_bytes = 300 << 20;
     options.home_noexec = true;
@@ -293,7 +293,7 @@ class DeployTest : public QObject {
     QVERIFY(probe::to_text(*report).find("(noexec)") != std::string::npos);
   }
 
-  void aFullDiskIsNamedBeforeAnythingIsSent() {
+  void a_full_disk_is_named_before_anything_is_sent() {
     test::SshdOptions options;
     options.home_bytes = 20 << 20;
     auto small = test::Sshd::start(options);

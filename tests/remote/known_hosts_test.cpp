@@ -247,7 +247,7 @@ class KnownHostsTest : public QObject {
     start("expired", "-2d:-1d");
   }
 
-  void noFileIsTakenMoreLightlyThanBySsh_data() {
+  void no_file_is_taken_more_lightly_than_by_ssh_data() {
     QTest::addColumn<int>("index");
     const auto cases =
         test::read_cases(HEDDLE_SOURCE_DIR "/tests/remote/fixtures/known_hosts.cases");
@@ -255,7 +255,7 @@ class KnownHostsTest : public QObject {
     for (size_t i = 0; i < cases.size(); ++i)
       QTest::newRow(cases[i].title.c_str()) << static_cast<int>(i);
   }
-  void noFileIsTakenMoreLightlyThanBySsh() {
+  void no_file_is_taken_more_lightly_than_by_ssh() {
     QFETCH(int, index);
     const auto cases =
         test::read_cases(HEDDLE_SOURCE_DIR "/tests/remote/fixtures/known_hosts.cases");
@@ -271,7 +271,7 @@ class KnownHostsTest : public QObject {
     }
   }
 
-  void theFilesAreThoseOfSsh() {
+  void the_files_are_those_of_ssh() {
     process::Command command;
     command.argv = {"ssh", "-G", "-F", "none", "host"};
     std::istringstream options(process::run(command)->out);
@@ -290,7 +290,7 @@ class KnownHostsTest : public QObject {
     QCOMPARE(known_hosts_files({}, folder), user);
   }
 
-  void aFileThatCannotBeReadEndsTheMatter() {
+  void a_file_that_cannot_be_read_ends_the_matter() {
     const std::string pipe = path("pipe");
     QCOMPARE(mkfifo(pipe.c_str(), 0600), 0);
     VERIFY_SAYS(KnownHosts::read({pipe}, {}), pipe + ": cannot be read: it is no regular file");
@@ -302,7 +302,7 @@ class KnownHostsTest : public QObject {
     VERIFY_RESULT(KnownHosts::read({"/dev/null", path("none"), "/dev/null/none"}, {}));
   }
 
-  void aKeyIsAcceptedForTheTargetAloneAndTheFileStaysAsItIs() {
+  void a_key_is_accepted_for_the_target_alone_and_the_file_stays_as_it_is() {
     const test::Sshd& sshd = *servers_.at("plain");
     Target target = sshd.target();
     const std::string file = path("kept");

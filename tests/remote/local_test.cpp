@@ -36,7 +36,7 @@ class LocalTest : public QObject {
   }
 
  private Q_SLOTS:
-  void aShellReadsBackWhatWasQuoted() {
+  void a_shell_reads_back_what_was_quoted() {
     std::vector<std::string> words{"",   "'",    "''", "\"$HOME\"", "a\nb",
                                    "\n", "`id`", "\\", "-e",        "!x"};
     std::string every;
@@ -62,7 +62,7 @@ class LocalTest : public QObject {
     QCOMPARE(out.substr(out.find('\n') + 1), expected);
   }
 
-  void programsHaveADeadlineAndAnExitCode() {
+  void programs_have_a_deadline_and_an_exit_code() {
     process::Command command;
     command.argv = {"/bin/sh", "-c", "cat; echo err >&2; exit 3"};
     command.input = std::string(1 << 20, 'x');
@@ -79,7 +79,7 @@ class LocalTest : public QObject {
     VERIFY_SAYS(process::run(command), "cannot run /no/such/program: No such file");
   }
 
-  void hostsAreParsed_data() {
+  void hosts_are_parsed_data() {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("expected");
     QTest::newRow("host") << "node"
@@ -105,14 +105,14 @@ class LocalTest : public QObject {
     QTest::newRow("bracket") << "[::1"
                              << "\"[::1\" has no ] after the address";
   }
-  void hostsAreParsed() {
+  void hosts_are_parsed() {
     QFETCH(QString, text);
     QFETCH(QString, expected);
     const auto host = parse_host(text.toStdString());
     QCOMPARE(QString::fromStdString(host ? line_of(*host) : host.error().message), expected);
   }
 
-  void aTypedPortIsKnownFromNone() {
+  void a_typed_port_is_known_from_none() {
     QCOMPARE(typed_port("node"), uint16_t(0));
     QCOMPARE(typed_port("ann@node:22"), uint16_t(22));
     QCOMPARE(typed_port("22:22"), uint16_t(22));
@@ -120,7 +120,7 @@ class LocalTest : public QObject {
     QCOMPARE(typed_port("[fe80::1]:2200"), uint16_t(2200));
   }
 
-  void targetsSurviveJson() {
+  void targets_survive_json() {
     Target target = this_machine();
     QCOMPARE(target_from_json(to_json(target)).value(), target);
     target.name = "cluster";
@@ -156,7 +156,7 @@ class LocalTest : public QObject {
                 "root \"x\" is no folder");
   }
 
-  void hashesAreRememberedUntilTheFileChanges() {
+  void hashes_are_remembered_until_the_file_changes() {
     const std::string file = path("hashed");
     std::ofstream(file) << "abc";
     HashCache cache(path("hashes.json"));
@@ -174,7 +174,7 @@ class LocalTest : public QObject {
     VERIFY_SAYS(cache.sha256_of(path("none")), "cannot read");
   }
 
-  void withoutAHomeNoHashIsKept() {
+  void without_a_home_no_hash_is_kept() {
     const QByteArray home = qgetenv("HOME"), cache = qgetenv("XDG_CACHE_HOME");
     qunsetenv("HOME");
     qunsetenv("XDG_CACHE_HOME");
@@ -189,7 +189,7 @@ class LocalTest : public QObject {
     QCOMPARE(kept, std::optional<std::string>());
   }
 
-  void thisMachineIsANode() {
+  void this_machine_is_a_node() {
     const Target target = this_machine();
     const std::unique_ptr<Node> node = std::move(*remote::connect(target, target.hosts[0]));
     QVERIFY(node->make_folders(path("a/b")));

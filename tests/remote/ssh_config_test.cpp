@@ -170,7 +170,7 @@ class SshConfigTest : public QObject {
     qunsetenv("HEDDLE_TEST_NONE");
   }
 
-  void everyCaseIsAsSshHasItOrSaid_data() {
+  void every_case_is_as_ssh_has_it_or_said_data() {
     QTest::addColumn<int>("index");
     QVERIFY(cases_.size() >= 120);
     std::set<std::string> titles;
@@ -179,7 +179,7 @@ class SshConfigTest : public QObject {
       QTest::newRow(cases_[i].title.c_str()) << static_cast<int>(i);
     }
   }
-  void everyCaseIsAsSshHasItOrSaid() {
+  void every_case_is_as_ssh_has_it_or_said() {
     QFETCH(int, index);
     std::vector<std::string> lines = cases_[static_cast<size_t>(index)].lines;
     const std::string expected = lines.back().substr(3);
@@ -251,7 +251,7 @@ class SshConfigTest : public QObject {
     }
   }
 
-  void theHostsOfAConfigAreOffered() {
+  void the_hosts_of_a_config_are_offered() {
     const std::string config = write({"Host gpu1 gpu2 *.lab !gpu3", "  Port 2222", "Host tunnel",
                                       "  ProxyCommand nc %h %p", "Host gpu1", "  User ann"});
     const SshConfig hosts = ConfiguredHosts(config).now();
@@ -265,7 +265,7 @@ class SshConfigTest : public QObject {
     QVERIFY(ConfiguredHosts(write({"Host \"gpu1"})).now().warnings.size() == 1);
   }
 
-  void whatHasChangedIsOffered() {
+  void what_has_changed_is_offered() {
     ConfiguredHosts hosts(write({"Include {folder}/*.more", "Host gpu1", "  User ann"}));
     const auto names = [&] {
       std::string all;
@@ -286,7 +286,7 @@ class SshConfigTest : public QObject {
     QCOMPARE(names(), std::string("bob@gpu1 0"));
   }
 
-  void aConfigThatOthersCanWriteIsRefused() {
+  void a_config_that_others_can_write_is_refused() {
     const std::string config =
         write({"Include {folder}/other", "file other", "Host gpu1", "  User mallory"});
     const std::string other = path("other");
@@ -305,7 +305,7 @@ class SshConfigTest : public QObject {
     fs::remove(other);
   }
 
-  void aPipeOrAnEndlessFileIsNotWaitedFor() {
+  void a_pipe_or_an_endless_file_is_not_waited_for() {
     const std::string pipe = path("pipe");
     QCOMPARE(mkfifo(pipe.c_str(), 0600), 0);
     VERIFY_SAYS(resolve_host("gpu1", pipe), "it is no regular file");
@@ -318,7 +318,7 @@ class SshConfigTest : public QObject {
         "too many");
   }
 
-  void commandsAreNeverRun() {
+  void commands_are_never_run() {
     const std::string trace = path("trace");
     const std::string config = write({"Match exec \"touch " + trace + "\"", "  User mallory"});
     const auto resolved = must(resolve_host("gpu1", config));

@@ -67,7 +67,7 @@ class SshTest : public QObject {
     QVERIFY(node_);
   }
 
-  void argumentsArriveAsTheyAre() {
+  void arguments_arrive_as_they_are() {
     const std::vector<std::string> words{
         "a b", "",  "'", "\"", "$HOME", "`id`", "\\",  "a\nb\n", "*",     "-n",  "!",       "é",
         ";",   "&", "#", "\t", "%s",    "~",    "'\n", "\\n",    "{a,b}", "$nl", "\x01\x7f"};
@@ -84,7 +84,7 @@ class SshTest : public QObject {
   }
 
   // Words without an end: no more is kept than anybody asked for, and what says them is killed.
-  void aProgramThatSaysTooMuchIsStopped() {
+  void a_program_that_says_too_much_is_stopped() {
     const PeakMemory memory;
     VERIFY_SAYS(node_->run(shell("yes 987654")),
                 "node: /bin/sh said more than 16777216 bytes and was stopped");
@@ -97,7 +97,7 @@ class SshTest : public QObject {
         std::string("0\n"), 10000);
   }
 
-  void bothStreamsComeBackWhole() {
+  void both_streams_come_back_whole() {
     const auto completed =
         node_->run(shell("head -c 3000000 /dev/zero & head -c 3000000 /dev/zero >&2; wait"));
     VERIFY_RESULT(completed);
@@ -105,13 +105,13 @@ class SshTest : public QObject {
     QCOMPARE(completed->err.size(), size_t{3000000});
   }
 
-  void exitCodesAreTheShells() {
+  void exit_codes_are_the_shells() {
     QCOMPARE(node_->run(shell("kill -9 $$"))->exit_code, 128 + 9);
     QCOMPARE(node_->run(command_of({"no-such-program"}))->exit_code, 127);
     VERIFY_SAYS(node_->run_checked(shell("echo oh no >&2; exit 3")), "exit code 3: oh no");
   }
 
-  void aProgramIsStoppedAtItsDeadline() {
+  void a_program_is_stopped_at_its_deadline() {
     Command command = shell("sleep 987");
     command.deadline = std::chrono::milliseconds(300);
     VERIFY_SAYS(node_->run(command), "did not end within 0.3 s");
@@ -121,7 +121,7 @@ class SshTest : public QObject {
     QVERIFY(node_->connected());
   }
 
-  void filesAreReadFromAnOffset() {
+  void files_are_read_from_an_offset() {
     const std::string path = kHome + "/log with spaces";
     const std::string bytes("one\ntwo\0three\n", 14);
     VERIFY_RESULT(node_->put_bytes(bytes, path, 0600));
@@ -136,7 +136,7 @@ class SshTest : public QObject {
     VERIFY_SAYS(node_->read(kHome + "/none"), "node: no file " + kHome + "/none");
   }
 
-  void aGrowingFileIsFollowedByteForByte() {
+  void a_growing_file_is_followed_byte_for_byte() {
     Command writer = shell(
         "(i=0; while [ $i -lt 2000 ]; do echo \"line $i\"; i=$((i + 1)); done > ~/grows; "
         "touch ~/grown) > /dev/null 2>&1 &");
@@ -154,7 +154,7 @@ class SshTest : public QObject {
     QCOMPARE(all, expected);
   }
 
-  void foldersAreMadeListedAndRemoved() {
+  void folders_are_made_listed_and_removed() {
     VERIFY_RESULT(node_->make_folders(kHome + "/a/b c"));
     const std::vector<std::string> names{"-n", "new\nline", "plain", "sp ace", "é"};
     for (const std::string& name : names) {
@@ -189,7 +189,7 @@ class SshTest : public QObject {
     VERIFY_SAYS(node_->expand("x"), "not an absolute path");
   }
 
-  void longFoldersAreListed() {
+  void long_folders_are_listed() {
     const std::string folder = sshd_->node_home() + "/many";
     std::filesystem::create_directory(folder);
     const int count = 30'000;
@@ -203,7 +203,7 @@ class SshTest : public QObject {
     VERIFY_RESULT(node_->remove(kHome + "/many"));
   }
 
-  void anUploadGoesOnAfterTheHostWentAway() {
+  void an_upload_goes_on_after_the_host_went_away() {
     QTemporaryDir folder;
     const std::string from = file_of(folder, 50 << 20);
     const std::string hash = *sha256_of_file(from);
@@ -237,7 +237,7 @@ class SshTest : public QObject {
     node_ = sshd_->connected();
   }
 
-  void whatArrivesDamagedIsThrownAway() {
+  void what_arrives_damaged_is_thrown_away() {
     QTemporaryDir folder;
     const std::string from = file_of(folder, 100'000);
     const std::string hash = *sha256_of_file(from);
@@ -255,7 +255,7 @@ class SshTest : public QObject {
   }
 
   // An earlier attempt's part was of another file, and somebody else starts one there again.
-  void aPartThatSomebodyElseWritesIsLeftAlone() {
+  void a_part_that_somebody_else_writes_is_left_alone() {
     const std::string part = kHome + "/taken.0123456789abcdef.part";
     VERIFY_RESULT(node_->put_bytes("rubbish", part, 0600));
     VERIFY_RESULT(node_->run(
@@ -271,7 +271,7 @@ class SshTest : public QObject {
     VERIFY_RESULT(node_->remove(part));
   }
 
-  void whatAttemptsHaveLeftGoesWithTheNext() {
+  void what_attempts_have_left_goes_with_the_next() {
     const std::string home = sshd_->node_home();
     const auto leave = [&](const std::string& name) { std::ofstream(home + "/" + name) << "left"; };
     leave("swept.0123456789abcdef.part");
@@ -290,7 +290,7 @@ class SshTest : public QObject {
     for (const std::string& part : left) std::filesystem::remove(part);
   }
 
-  void aFullDiskIsNamed() {
+  void a_full_disk_is_named() {
     test::SshdOptions options;
     options.home_bytes = 8 << 20;
     const auto small = test::Sshd::start(options);
@@ -306,7 +306,7 @@ class SshTest : public QObject {
     QVERIFY(node->connected());
   }
 
-  void anIdleConnectionNoticesThatTheHostIsGone() {
+  void an_idle_connection_notices_that_the_host_is_gone() {
     const auto sshd = test::Sshd::start();
     VERIFY_RESULT(sshd);
     const auto node = (*sshd)->connected();
@@ -316,7 +316,7 @@ class SshTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(!node->connected(), 30000);
   }
 
-  void aSilentNetworkIsNoticed() {
+  void a_silent_network_is_noticed() {
     test::SshdOptions options;
     options.own_network = true;
     const auto sshd = test::Sshd::start(options);
@@ -330,7 +330,7 @@ class SshTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(!node->connected(), 90000);
   }
 
-  void otherLoginShellsDo_data() {
+  void other_login_shells_do_data() {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("complaint");
     QTest::newRow("bash") << "#!/bin/sh\nexec /bin/bash \"$@\"\n"
@@ -341,7 +341,7 @@ class SshTest : public QObject {
     QTest::newRow("none") << "#!/bin/sh\necho This account is not available.\nexit 1\n"
                           << "the login shell there did not run the command; it said: This account";
   }
-  void otherLoginShellsDo() {
+  void other_login_shells_do() {
     QFETCH(QString, text);
     QFETCH(QString, complaint);
     test::SshdOptions options;

@@ -8,7 +8,7 @@ class HuggingFaceConfigTest : public QObject, private HuggingFaceFolder {
  private Q_SLOTS:
   void init() { folder_ = std::make_unique<QTemporaryDir>(); }
 
-  void readsTheModel() {
+  void reads_the_model() {
     const auto tiny = read_config(kTiny);
     QVERIFY2(tiny.has_value(), tiny ? "" : tiny.error().message.c_str());
     recipe::Model expected;
@@ -31,7 +31,7 @@ class HuggingFaceConfigTest : public QObject, private HuggingFaceFolder {
     QVERIFY(*read_config(kTied) == expected);
   }
 
-  void readsTheOlderWayToWriteRope() {
+  void reads_the_older_way_to_write_rope() {
     const json scaling = {{"factor", 32.0},
                           {"low_freq_factor", 1.0},
                           {"high_freq_factor", 4.0},
@@ -56,7 +56,7 @@ class HuggingFaceConfigTest : public QObject, private HuggingFaceFolder {
                       "\"default\", \"linear\", \"llama3\" or \"yarn\""));
   }
 
-  void readsYarn() {
+  void reads_yarn() {
     copy_of(kTiny);
     using recipe::RopeType;
     edit_config("rope_parameters", json::parse(R"({"rope_type": "yarn", "factor": 4.0,
@@ -75,7 +75,7 @@ class HuggingFaceConfigTest : public QObject, private HuggingFaceFolder {
     QCOMPARE(scaling->attention_factor, (0.1 * std::log(2.0) + 1) / (0.05 * std::log(2.0) + 1));
   }
 
-  void readsQwen3() {
+  void reads_qwen3() {
     copy_of(kTiny);
     edit_config("model_type", "qwen3");
     edit_config("head_dim", nullptr);
@@ -88,7 +88,7 @@ class HuggingFaceConfigTest : public QObject, private HuggingFaceFolder {
     QVERIFY(!read_config(folder()));
   }
 
-  void readsQwen2() {
+  void reads_qwen2() {
     copy_of(kTiny);
     edit_config("model_type", "qwen2");
     edit_config("sliding_window", 4096);
@@ -102,7 +102,7 @@ class HuggingFaceConfigTest : public QObject, private HuggingFaceFolder {
              QString("F/config.json: mlp_bias = true is not supported; valid: false"));
   }
 
-  void whatTransformersHasNoModelForIsNotWritten() {
+  void what_transformers_has_no_model_for_is_not_written() {
     const recipe::Model tiny = *read_config(kTiny);
     const auto refused = [&](bool recipe::Model::*one, bool recipe::Model::*other) {
       recipe::Model model = tiny;
@@ -118,7 +118,7 @@ class HuggingFaceConfigTest : public QObject, private HuggingFaceFolder {
     QCOMPARE(refused(&Model::mlp_bias, &Model::qkv_bias), both.arg("qkv_bias", "mlp_bias"));
   }
 
-  void configsThatHeddlesLlamaIsNot_data() {
+  void configs_that_heddles_llama_is_not_data() {
     QTest::addColumn<QString>("key");
     QTest::addColumn<QString>("value");
     QTest::addColumn<QString>("expected");
@@ -162,7 +162,7 @@ class HuggingFaceConfigTest : public QObject, private HuggingFaceFolder {
     row("quantization_config", R"({"bits":8})",
         "quantization_config = {\"bits\":8} is not supported; valid: null");
   }
-  void configsThatHeddlesLlamaIsNot() {
+  void configs_that_heddles_llama_is_not() {
     QFETCH(QString, key);
     QFETCH(QString, value);
     QFETCH(QString, expected);
@@ -173,7 +173,7 @@ class HuggingFaceConfigTest : public QObject, private HuggingFaceFolder {
 
   // As transformers 5.24 reads them: a window hides nothing, a key has a default, a word is another
   // for the same. The longest sequence is 64 tokens, of 2 layers.
-  void configsThatMeanTheSame_data() {
+  void configs_that_mean_the_same_data() {
     QTest::addColumn<QString>("patch");
     const auto row = [](const char* patch) { QTest::newRow(patch) << patch; };
     row(R"({"hidden_act": "swish"})");
@@ -185,7 +185,7 @@ class HuggingFaceConfigTest : public QObject, private HuggingFaceFolder {
     row(R"({"rope_scaling": {}, "attention_dropout": 0})");
     row(R"({"partial_rotary_factor": 1.0, "pretraining_tp": 4, "rope_interleaved": false})");
   }
-  void configsThatMeanTheSame() {
+  void configs_that_mean_the_same() {
     QFETCH(QString, patch);
     copy_of(kTiny);
     const recipe::Model plain = *read_config(folder());
@@ -197,7 +197,7 @@ class HuggingFaceConfigTest : public QObject, private HuggingFaceFolder {
     QVERIFY(*model == plain);
   }
 
-  void windowsOfQwen_data() {
+  void windows_of_qwen_data() {
     QTest::addColumn<QString>("patch");
     QTest::addColumn<QString>("expected");
     const auto row = [](const char* patch, const char* expected = "accepted") {
@@ -218,7 +218,7 @@ class HuggingFaceConfigTest : public QObject, private HuggingFaceFolder {
         "sliding_window = 63 is not supported; valid: null, or at least max_position_embeddings "
         "64");
   }
-  void windowsOfQwen() {
+  void windows_of_qwen() {
     QFETCH(QString, patch);
     QFETCH(QString, expected);
     copy_of(kTiny);
@@ -233,7 +233,7 @@ class HuggingFaceConfigTest : public QObject, private HuggingFaceFolder {
   }
 
   // transformers 5.24 gives these scalings their defaults and ignores a scale of 0.
-  void ropeThatLeavesSomethingOut() {
+  void rope_that_leaves_something_out() {
     copy_of(kTiny);
     const auto scaling_of = [&](const char* rope) {
       edit_config("rope_parameters", json::parse(rope));
@@ -255,7 +255,7 @@ class HuggingFaceConfigTest : public QObject, private HuggingFaceFolder {
              int64_t(16));
   }
 
-  void aSourceIsKeptButForWhatChanged() {
+  void a_source_is_kept_but_for_what_changed() {
     copy_of(kTiny);
     json config = json::parse(read_file(folder() + "/config.json"));
     config.update(json::parse(R"({"model_type": "mistral", "sliding_window": 64,
@@ -303,7 +303,7 @@ class HuggingFaceConfigTest : public QObject, private HuggingFaceFolder {
     QCOMPARE(json::parse(*config_json(model, how))["model_type"], "llama");
   }
 
-  void configsComeBack() {
+  void configs_come_back() {
     for (const std::string& reference : {kTiny, kTied, kQwen2, kQwen3}) {
       const auto model = read_config(reference);
       write_file(folder() + "/config.json", *config_json(*model));

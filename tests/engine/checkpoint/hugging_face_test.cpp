@@ -9,7 +9,7 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
  private Q_SLOTS:
   void init() { folder_ = std::make_unique<QTemporaryDir>(); }
 
-  void namesOfAllParameters() {
+  void names_of_all_parameters() {
     for (const std::string& reference : {kTiny, kTied}) {
       const auto file = SafetensorsFile::open(reference + "/model.safetensors");
       const auto all = holdings::parameters_of(*read_config(reference));
@@ -39,7 +39,7 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
   }
 
   /// own → Hugging Face is view(heads, d/2, 2, in).transpose(1, 2).
-  void rowsOfQueriesAndKeys() {
+  void rows_of_queries_and_keys() {
     holdings::Parameter parameter;
     parameter.head_dim = 8;
     std::vector<int64_t> own_rows_in_hugging_face_order;
@@ -53,7 +53,7 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
     QCOMPARE(parameter.hugging_face_row(13), int64_t{13});
   }
 
-  void readsOnlyTheRowsOfARank() {
+  void reads_only_the_rows_of_a_rank() {
     const auto checkpoint = HuggingFaceCheckpoint::open(kTiny);
     QVERIFY2(checkpoint.has_value(), checkpoint ? "" : checkpoint.error().message.c_str());
     for (const holdings::Parameter& parameter : checkpoint->parameters()) {
@@ -73,7 +73,7 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
     }
   }
 
-  void rowsThatAreNotThere() {
+  void rows_that_are_not_there() {
     const auto checkpoint = HuggingFaceCheckpoint::open(kTied);
     float out = 0;
     const auto error = [&](std::string_view name, int64_t begin, int64_t end) {
@@ -86,7 +86,7 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
     QCOMPARE(error("norm.weight", -1, 2), QString("\"norm.weight\" has rows [0, 64), not [-1, 2)"));
   }
 
-  void writesWhatItReads() {
+  void writes_what_it_reads() {
     for (const std::string& reference : {kTiny, kTied}) {
       const auto checkpoint = HuggingFaceCheckpoint::open(reference);
       const std::string out = folder() + "/new/" + fs::path(reference).filename().string();
@@ -99,7 +99,7 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
     }
   }
 
-  void whatIsNotFiniteIsNamed() {
+  void what_is_not_finite_is_named() {
     copy_of(kTiny);
     Safetensors file = Safetensors::read(kTiny + "/model.safetensors");
     // Row 9 of q_proj is the second of a pair: row 3 of its head in Heddle's layout.
@@ -122,7 +122,7 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
     }
   }
 
-  void writesBf16InShards() {
+  void writes_bf16_in_shards() {
     const auto original = HuggingFaceCheckpoint::open(kTied);
     const auto written =
         write_hugging_face(folder(), original->model(), rows_of(*original),
@@ -170,7 +170,7 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
     }
   }
 
-  void aSourceThatFailsLeavesNoCheckpoint() {
+  void a_source_that_fails_leaves_no_checkpoint() {
     const auto model = read_config(kTiny);
     const auto written = write_hugging_face(
         folder(), *model, [](const holdings::Parameter& parameter, auto...) -> Result<> {
@@ -180,7 +180,7 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
     QVERIFY(fs::is_empty(folder()));
   }
 
-  void readsBf16AndShards() {
+  void reads_bf16_and_shards() {
     copy_of(kTiny);
     const Safetensors whole = Safetensors::read(kTiny + "/model.safetensors");
     json index = {{"weight_map", json::object()}};
@@ -239,7 +239,7 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
              QString("F/model.safetensors.index.json: not JSON (at byte 2)"));
   }
 
-  void aTensorMissing() {
+  void a_tensor_missing() {
     copy_of(kTiny);
     Safetensors file = Safetensors::read(kTiny + "/model.safetensors");
     auto entry = file.header["model.norm.weight"];
@@ -250,7 +250,7 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
              QString("F: no tensor \"model.norm.weight\""));
   }
 
-  void tensorsThatNothingUsesAreNamed() {
+  void tensors_that_nothing_uses_are_named() {
     copy_of(kTiny);
     Safetensors file = Safetensors::read(kTiny + "/model.safetensors");
     const auto add = [&](const std::string& name) {
@@ -276,7 +276,7 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
   }
 
   // As transformers 5.24 has it; before 5 the embedding took the output's place.
-  void aTiedModelWithAnOutputOfItsOwn() {
+  void a_tied_model_with_an_output_of_its_own() {
     copy_of(kTiny);
     edit_config("tie_word_embeddings", true);
     const auto own = HuggingFaceCheckpoint::open(folder());
@@ -317,7 +317,7 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
                      "config.json has tie_word_embeddings = true"));
   }
 
-  void aWrongShapeAndType() {
+  void a_wrong_shape_and_type() {
     copy_of(kTiny);
     Safetensors file = Safetensors::read(kTiny + "/model.safetensors");
     auto& entry = file.header["model.layers.0.mlp.up_proj.weight"];
@@ -336,7 +336,7 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
                 "F32, BF16, F16, F64"));
   }
 
-  void aModelThatIsNotTheCheckpoints() {
+  void a_model_that_is_not_the_checkpoints() {
     copy_of(kTied);
     recipe::Model model = *read_config(kTied);
     model.rope_theta = 1e6;  // a recipe may change these
@@ -353,7 +353,7 @@ class HuggingFaceTest : public QObject, private HuggingFaceFolder {
                      "false"));
   }
 
-  void foldersThatAreNone() {
+  void folders_that_are_none() {
     QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())),
              QString("F/config.json: cannot be read: No such file or directory; valid: a Hugging "
                      "Face folder's config.json"));

@@ -27,7 +27,7 @@ class NumbersTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void halfPrecisionByItsDefinition() {
+  void half_precision_by_its_definition() {
     for (uint32_t bits = 0; bits < 0x10000; ++bits) {
       const float value = converted(Dtype::f16, static_cast<uint16_t>(bits));
       const int exponent = static_cast<int>(bits >> 10 & 0x1F);
@@ -45,21 +45,21 @@ class NumbersTest : public QObject {
     }
   }
 
-  void bfloatIsTheUpperHalfOfAFloat() {
+  void bfloat_is_the_upper_half_of_a_float() {
     for (uint32_t bits = 0; bits < 0x10000; ++bits) {
       const float value = converted(Dtype::bf16, static_cast<uint16_t>(bits));
       QCOMPARE(std::bit_cast<uint32_t>(value), bits << 16);
     }
   }
 
-  void floatsAsTheyAre() {
+  void floats_as_they_are() {
     for (const float value : {0.0F, -0.0F, 1.5F, 3.4e38F, 1e-45F})
       QVERIFY(std::bit_cast<uint32_t>(converted(Dtype::f32, value)) ==
               std::bit_cast<uint32_t>(value));
     QCOMPARE(converted(Dtype::f64, 0.1), 0.1F);
   }
 
-  void bytesNeedNoAlignment() {
+  void bytes_need_no_alignment() {
     std::array<std::byte, 9> bytes{};
     const std::array<float, 2> values = {1.25F, -7.0F};
     std::memcpy(bytes.data() + 1, values.data(), sizeof(values));
@@ -68,7 +68,7 @@ class NumbersTest : public QObject {
     QCOMPARE(out, values);
   }
 
-  void onlyFloatingPoint() {
+  void only_floating_point() {
     QVERIFY(is_floating_point(Dtype::bf16));
     QVERIFY(!is_floating_point(Dtype::i64));
     QVERIFY(!is_floating_point(Dtype::f8_e4m3));

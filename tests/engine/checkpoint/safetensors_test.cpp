@@ -50,7 +50,7 @@ class SafetensorsTest : public QObject {
   }
 
  private Q_SLOTS:
-  void readsARealFile() {
+  void reads_a_real_file() {
     const auto file = SafetensorsFile::open(kModel);
     QVERIFY2(file.has_value(), file ? "" : file.error().message.c_str());
     QCOMPARE(file->tensors().size(), size_t{21});
@@ -68,7 +68,7 @@ class SafetensorsTest : public QObject {
     QVERIFY(!file->find("model.layers.2.mlp.down_proj.weight"));
   }
 
-  void readsTokenIds() {
+  void reads_token_ids() {
     const auto file = SafetensorsFile::open(kExpected);
     const TensorInfo* tensor = file->find("input_ids");
     QVERIFY(tensor);
@@ -76,7 +76,7 @@ class SafetensorsTest : public QObject {
     QCOMPARE(tensor->shape, (std::vector<int64_t>{20, 4, 33}));
   }
 
-  void readsNoTensorsAndEmptyOnes() {
+  void reads_no_tensors_and_empty_ones() {
     QCOMPARE(refusal(Safetensors::join("{}", "")), QString("accepted"));
     QCOMPARE(refusal(Safetensors::join(R"({"a":{"dtype":"F32","shape":[0,4],"data_offsets":[0,0]},)"
                                        R"("b":{"dtype":"BF16","shape":[],"data_offsets":[0,2]}})",
@@ -84,7 +84,7 @@ class SafetensorsTest : public QObject {
              QString("accepted"));
   }
 
-  void filesThatAreNone() {
+  void files_that_are_none() {
     QCOMPARE(refusal(""), QString("not a safetensors file: 0 bytes are too few"));
     QCOMPARE(refusal("short"), QString("not a safetensors file: 5 bytes are too few"));
     QCOMPARE(refusal("Once upon a time there was no header"),
@@ -103,7 +103,7 @@ class SafetensorsTest : public QObject {
                 .message.ends_with("pipe.safetensors: cannot be read: it is no regular file"));
   }
 
-  void aNumberThatIsOutOfRangeIsNoHeader() {
+  void a_number_that_is_out_of_range_is_no_header() {
     const std::string crash =
         read_file(HEDDLE_SOURCE_DIR "/tests/fixtures/crash/safetensors_1e999.safetensors");
     QCOMPARE(refusal(crash), QString("its header: the number 1e999 is out of range (at byte 10)"));
@@ -111,7 +111,7 @@ class SafetensorsTest : public QObject {
         refusal(Safetensors::join("{\"a\":" + std::string(1'000'000, '['), "")).contains("8 deep"));
   }
 
-  void everyCutIsNoticed() {
+  void every_cut_is_noticed() {
     const std::string whole = read_file(kModel);
     for (size_t size = 0; size < whole.size(); size += size < 4000 ? 97 : 20011)
       QVERIFY2(refusal(whole.substr(0, size)) != "accepted", std::to_string(size).c_str());
@@ -124,7 +124,7 @@ class SafetensorsTest : public QObject {
     QCOMPARE(refusal(whole + "more"), QString("4 bytes follow the last tensor; valid: none"));
   }
 
-  void wrongHeaders_data() {
+  void wrong_headers_data() {
     QTest::addColumn<QString>("pointer");
     QTest::addColumn<QString>("value");
     QTest::addColumn<QString>("expected");
@@ -166,7 +166,7 @@ class SafetensorsTest : public QObject {
         "tensor \"lm_head.weight\": dtype null is not known; valid: F64, F32, F16, BF16, I64, I32, "
         "I16, I8, U64, U32, U16, U8, BOOL, F8_E4M3, F8_E5M2");
   }
-  void wrongHeaders() {
+  void wrong_headers() {
     QFETCH(QString, pointer);
     QFETCH(QString, value);
     QFETCH(QString, expected);
@@ -185,21 +185,21 @@ class SafetensorsTest : public QObject {
                 "byte 65536, the other begins at 65532"));
   }
 
-  void aNameTwice() {
+  void a_name_twice() {
     QCOMPARE(refusal(Safetensors::join(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
                                        R"("a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
                                        "xy")),
              QString("its header: \"a\" is described twice"));
   }
 
-  void wrongMetadata() {
+  void wrong_metadata() {
     QCOMPARE(refusal(Safetensors::join(R"({"__metadata__":{"format":1}})", "")),
              QString("__metadata__: \"format\" is not a text"));
     QCOMPARE(refusal(Safetensors::join(R"({"__metadata__":"pt"})", "")),
              QString("__metadata__ is not an object of texts"));
   }
 
-  void writesWhatItReads() {
+  void writes_what_it_reads() {
     const auto original = SafetensorsFile::open(kModel);
     const std::string copy = path("copy.safetensors");
     auto writer = SafetensorsWriter::create(copy, original->tensors(), original->metadata());
@@ -216,7 +216,7 @@ class SafetensorsTest : public QObject {
     QVERIFY2(read_file(copy) == read_file(kModel), "Hugging Face would write other bytes");
   }
 
-  void anUnfinishedFileLeavesNothing() {
+  void an_unfinished_file_leaves_nothing() {
     const std::string file = path("unfinished.safetensors");
     write_file(file, "what was there before");
     const std::vector<TensorInfo> tensors = {{"a", Dtype::i64, {2}}};
@@ -233,7 +233,7 @@ class SafetensorsTest : public QObject {
     QCOMPARE(read_file(file), std::string("what was there before"));
   }
 
-  void aFolderThatIsNotThere() {
+  void a_folder_that_is_not_there() {
     const auto writer = SafetensorsWriter::create(path("none/x.safetensors"), {});
     QVERIFY(!writer);
     QVERIFY2(writer.error().message.find("none/x.safetensors: cannot be created: No such file") !=
@@ -241,7 +241,7 @@ class SafetensorsTest : public QObject {
              writer.error().message.c_str());
   }
 
-  void aFullDisk() {
+  void a_full_disk() {
     auto writer = SafetensorsWriter::create(path("big.safetensors"), {{"a", Dtype::u8, {1 << 20}}});
     rlimit old{};
     getrlimit(RLIMIT_FSIZE, &old);

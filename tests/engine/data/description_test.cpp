@@ -72,7 +72,7 @@ class DescriptionTest : public QObject {
   }
 
  private Q_SLOTS:
-  void aSmallTextIsCountedWithoutAStore() {
+  void a_small_text_is_counted_without_a_store() {
     const auto recipe = recipe_of("text = [\"" + kShakespeare + "\"]", "cold");
     const Description cold = told(recipe);
     QVERIFY(!QFile::exists(folder_.filePath("cold")));  // nothing was made
@@ -91,7 +91,7 @@ class DescriptionTest : public QObject {
     QCOMPARE(warm.samples.size(), size_t{3});
   }
 
-  void saysWhatPartsDocuments() {
+  void says_what_parts_documents() {
     auto recipe = recipe_of("text = [\"" + kShakespeare + "\"]", "parts");
     QCOMPARE(told(recipe).parting,
              std::string("Each document begins with <|begin_of_text|> and ends with "
@@ -107,7 +107,7 @@ class DescriptionTest : public QObject {
                                       "data.bos and data.eos name a token for it."});
   }
 
-  void whatIsLeftOutAndTooLittleIsSaid() {
+  void what_is_left_out_and_too_little_is_said() {
     QVERIFY(QDir(folder_.path()).mkpath("few/.hidden"));
     put("few/a.txt", "To be, or not to be: that is the question. " + std::string(300, 'x'));
     put("few/notes.md", "none");
@@ -123,7 +123,7 @@ class DescriptionTest : public QObject {
     QVERIFY(told(recipe_of("text = [\"" + kShakespeare + "\"]", "many")).notes.empty());
   }
 
-  void aTextOfChatsIsNamed() {
+  void a_text_of_chats_is_named() {
     put("chats.jsonl", "{\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}]}\n");
     const auto described = describe(recipe_of("text = [\"" + at("chats.jsonl") + "\"]", "chats"));
     QVERIFY(!described);
@@ -133,7 +133,7 @@ class DescriptionTest : public QObject {
              described.error().message.c_str());
   }
 
-  void idsOutOfRangeAreSaidBeforeTraining() {
+  void ids_out_of_range_are_said_before_training() {
     std::vector<uint16_t> ids(100'000);
     ids.back() = 5000;
     put("ids.u16", std::string(reinterpret_cast<const char*>(ids.data()), ids.size() * 2));
@@ -144,7 +144,7 @@ class DescriptionTest : public QObject {
              described.error().message.c_str());
   }
 
-  void samplesAreWhatTheFirstStepReads() {
+  void samples_are_what_the_first_step_reads() {
     const auto recipe = recipe_of("text = [\"" + put_lines("few.jsonl", 400, false) + "\"]", "few");
     QVERIFY(tokenize_corpus(recipe, {}));
     const Description warm = told(recipe);
@@ -168,13 +168,13 @@ class DescriptionTest : public QObject {
     }
   }
 
-  void aLargeTextIsGuessedByItsFirstPart_data() {
+  void a_large_text_is_guessed_by_its_first_part_data() {
     QTest::addColumn<bool>("packed");
     QTest::newRow("lines") << false;
     QTest::newRow("packed lines") << true;
   }
 
-  void aLargeTextIsGuessedByItsFirstPart() {
+  void a_large_text_is_guessed_by_its_first_part() {
     QFETCH(bool, packed);
     const char* name = packed ? "many.jsonl.gz" : "many.jsonl";
     constexpr int kDocuments = 120'000;  // 9 MB
@@ -195,7 +195,7 @@ class DescriptionTest : public QObject {
     QVERIFY(off(*cold.documents(), kDocuments) < 0.15);
   }
 
-  void ofAMixEachPartIsTold() {
+  void of_a_mix_each_part_is_told() {
     const auto recipe =
         recipe_of("mix = [{ text = [\"" + kShakespeare + "\"], weight = 3 }, { text = [\"" +
                       put_lines("part.jsonl", 900, false) + "\"], weight = 1 }]",
@@ -214,7 +214,7 @@ class DescriptionTest : public QObject {
     }
   }
 
-  void someDocumentsAreAskedFor() {
+  void some_documents_are_asked_for() {
     const auto recipe = recipe_of(
         "max_documents = 50\ntext = [\"" + put_lines("first.jsonl", 400, false) + "\"]", "first");
     const Description cold = told(recipe);
@@ -225,7 +225,7 @@ class DescriptionTest : public QObject {
     QCOMPARE(warm.documents(), cold.documents());
   }
 
-  void whatCannotBeReadIsShown() {
+  void what_cannot_be_read_is_shown() {
     std::string lines = read_text(put_lines("bad.jsonl", 400, false));
     put("bad.jsonl", lines + "{\"txt\": 1}\n");
     const Description cold = told(recipe_of("text = [\"" + at("bad.jsonl") + "\"]", "bad"));
@@ -234,7 +234,7 @@ class DescriptionTest : public QObject {
              cold.sources[0].complaints[0].c_str());
   }
 
-  void whatIsWrongIsSaidWithItsKey_data() {
+  void what_is_wrong_is_said_with_its_key_data() {
     QTest::addColumn<QString>("data");
     QTest::addColumn<QString>("says");
     QTest::newRow("no such file") << "text = [\"/nowhere/a.txt\"]"
@@ -245,7 +245,7 @@ class DescriptionTest : public QObject {
                                << "data.text: 3 tokens, but one sample of data.seq_len 64 needs 65";
   }
 
-  void whatIsWrongIsSaidWithItsKey() {
+  void what_is_wrong_is_said_with_its_key() {
     QFETCH(QString, data);
     QFETCH(QString, says);
     put("short.txt", "a");
@@ -256,7 +256,7 @@ class DescriptionTest : public QObject {
              described.error().message.c_str());
   }
 
-  void aFileOfTokensIsCounted() {
+  void a_file_of_tokens_is_counted() {
     std::string ids;
     for (uint16_t id = 0; id < 4000; ++id) ids.append(reinterpret_cast<const char*>(&id), 2);
     const auto recipe = recipe_of("token_ids = \"" + put("ids.u16", ids) + "\"", "ids");
@@ -267,7 +267,7 @@ class DescriptionTest : public QObject {
     QCOMPARE(file.samples.size(), size_t{3});
   }
 
-  void jsonSaysAllOfIt() {
+  void json_says_all_of_it() {
     const Description told_here = told(recipe_of("text = [\"" + kShakespeare + "\"]", "json"));
     const nlohmann::json json = nlohmann::json::parse(to_json(told_here).dump());
     QCOMPARE(to_json(description_from(json)).dump(), to_json(told_here).dump());

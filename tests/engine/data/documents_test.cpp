@@ -72,20 +72,20 @@ class DocumentsTest : public QObject {
  private Q_SLOTS:
   void init() { folder_ = std::make_unique<QTemporaryDir>(); }
 
-  void aTextFileIsOneDocument() {
+  void a_text_file_is_one_document() {
     put("a.txt", "one\n\ntwo\r\n");
     QCOMPARE(documents({path("a.txt")}), QString("[one\n\ntwo\r\n]"));
     put("empty.txt", "");
     QCOMPARE(documents({path("empty.txt"), path("a.txt")}), QString("[][one\n\ntwo\r\n]"));
   }
 
-  void eachLineOfJsonlIsOne() {
+  void each_line_of_jsonl_is_one() {
     put("a.jsonl",
         "{\"text\": \"one\\ntwo\", \"id\": 1}\r\n\n  \n{\"text\": \"\"}\n{\"text\": \"é\"}");
     QCOMPARE(documents({path("a.jsonl")}), QString("[one\ntwo][][é]"));
   }
 
-  void foldersInTheOrderOfTheirPaths() {
+  void folders_in_the_order_of_their_paths() {
     put("b.txt", "b");
     put("a/z.txt", "az");
     put("a/deep/x.jsonl", "{\"text\": \"x\"}");
@@ -95,7 +95,7 @@ class DocumentsTest : public QObject {
     QCOMPARE(documents({path("b.txt"), path("a")}), QString("[b][x][az]"));
   }
 
-  void brokenLines_data() {
+  void broken_lines_data() {
     QTest::addColumn<QByteArray>("line");
     QTest::addColumn<QString>("why");
     const auto row = [](const char* line, const char* why) {
@@ -113,7 +113,7 @@ class DocumentsTest : public QObject {
     row(R"({"text": "\ude00\ud83d"})", "a lone surrogate, which is half a character (at byte 16)");
     row("{\"text\": \"a\"} {}", "not JSON (at byte 15)");
   }
-  void brokenLines() {
+  void broken_lines() {
     QFETCH(QByteArray, line);
     QFETCH(QString, why);
     put("a.jsonl", "{\"text\": \"fine\"}\n\n" + line.toStdString() + "\n");
@@ -121,7 +121,7 @@ class DocumentsTest : public QObject {
              "[fine]<F/a.jsonl:3: not a JSON object with a text in \"text\": " + why + ">");
   }
 
-  void whatIsNoText() {
+  void what_is_no_text() {
     QCOMPARE(documents({path("none.txt")}), QString("F/none.txt: no such file or folder"));
     put("a.pdf", "%PDF");
     QCOMPARE(documents({path("a.pdf")}),
@@ -132,7 +132,7 @@ class DocumentsTest : public QObject {
                      ".txt, .jsonl or .json, as it is or with .gz or .zst, or .parquet"));
   }
 
-  void parquetWithAPlugInOfAnotherBuild() {
+  void parquet_with_a_plug_in_of_another_build() {
     put("a.parquet", "PAR1");
     QCOMPARE(documents({path("a.parquet")}),
              QString("F/a.parquet: libheddle_parquet.so is of another build than this engine; "
@@ -141,14 +141,14 @@ class DocumentsTest : public QObject {
     QVERIFY(documents({path("a.parquet.gz")}).contains("a.parquet.gz: not a text file; valid: "));
   }
 
-  void packedFiles() {
+  void packed_files() {
     put("a.txt.gz", gzipped("one") + gzipped(" and two"));  // two members
     put("b.jsonl.zst", zstandard("{\"text\": \"three\"}\n") + zstandard("{\"text\": \"four\"}"));
     QCOMPARE(documents({path("a.txt.gz"), path("b.jsonl.zst")}),
              QString("[one and two][three][four]"));
   }
 
-  void packedFilesThatAreDamaged_data() {
+  void packed_files_that_are_damaged_data() {
     QTest::addColumn<QString>("name");
     QTest::addColumn<QByteArray>("bytes");
     QTest::addColumn<QString>("says");
@@ -172,7 +172,7 @@ class DocumentsTest : public QObject {
       add(gzip ? "gz tail" : "zst tail", name, whole + "more", ": is damaged (at byte ");
     }
   }
-  void packedFilesThatAreDamaged() {
+  void packed_files_that_are_damaged() {
     QFETCH(QString, name);
     QFETCH(QByteArray, bytes);
     QFETCH(QString, says);
@@ -181,7 +181,7 @@ class DocumentsTest : public QObject {
     QVERIFY2(said.startsWith("F/" + name + says), qPrintable(said.left(300)));
   }
 
-  void aListOfJson() {
+  void a_list_of_json() {
     put("a.json",
         " [\n {\"text\": \"one, [two]\",\n  \"more\": [1, {}]},\n{\"text\": \"a\\\"]\"} , 3,"
         "{\"text\":\"end\"}]\n");
@@ -209,7 +209,7 @@ class DocumentsTest : public QObject {
     QCOMPARE(documents({path("x*.txt")}), QString("F/x*.txt: no file matches this pattern"));
   }
 
-  void linksStayWithinTheirFolder() {
+  void links_stay_within_their_folder() {
     put("a/one.txt", "one");
     put("a/deep/three.txt", "three");
     put("b/two.txt", "two");
@@ -228,7 +228,7 @@ class DocumentsTest : public QObject {
   }
 
   /// As a download of Hugging Face's hub has them: links alone.
-  void aFolderOfLinksSaysWhyItHasNoText() {
+  void a_folder_of_links_says_why_it_has_no_text() {
     put("blobs/01", "{\"text\": \"one\"}");
     fs::create_directories(path("snapshot"));
     fs::create_symlink("../blobs/01", path("snapshot/a.jsonl"));
@@ -239,7 +239,7 @@ class DocumentsTest : public QObject {
     QCOMPARE(documents({path("snapshot/*.jsonl")}), QString("[one]"));
   }
 
-  void hiddenFilesAndFoldersAreNoData() {
+  void hidden_files_and_folders_are_no_data() {
     const std::string line = "{\"text\": \"one\"}";
     put("x/a.jsonl", line);
     put("x/.ipynb_checkpoints/a-checkpoint.jsonl", line);
@@ -253,7 +253,7 @@ class DocumentsTest : public QObject {
     QCOMPARE(documents({path("x/*.jsonl")}), QString("[one]"));
   }
 
-  void foldersSayWhatTheyLeaveOut() {
+  void folders_say_what_they_leave_out() {
     put("a.txt", "one");
     put("b.md", "two");
     put("c.pdf", "three");
@@ -263,7 +263,7 @@ class DocumentsTest : public QObject {
   }
 
   /// Values that Python's json module writes, in members that nobody asked for.
-  void membersThatNobodyAskedForAreReadLeniently_data() {
+  void members_that_nobody_asked_for_are_read_leniently_data() {
     QTest::addColumn<QByteArray>("value");
     for (const char* value : {"NaN", "Infinity", "-Infinity", "1e400", "-1.5E+999",
                               "[NaN, {\"x\": "
@@ -272,7 +272,7 @@ class DocumentsTest : public QObject {
       QTest::newRow(value) << QByteArray(value);
     QTest::newRow("lists, 10,000 deep") << QByteArray(10'000, '[') + QByteArray(10'000, ']');
   }
-  void membersThatNobodyAskedForAreReadLeniently() {
+  void members_that_nobody_asked_for_are_read_leniently() {
     QFETCH(QByteArray, value);
     const std::string member = "\"score\": " + value.toStdString();
     put("a.jsonl", "{" + member + ", \"text\": \"one\"}\n{\"text\": \"two\", " + member + "}\n{" +
@@ -286,14 +286,14 @@ class DocumentsTest : public QObject {
              qPrintable(said));
   }
 
-  void byteOrderMarks() {
+  void byte_order_marks() {
     const std::string mark = "\xEF\xBB\xBF";
     put("a.json", mark + "[{\"text\": \"one\"},\n{\"text\": \"two\"}]");
     put("b.jsonl", mark + "{\"text\": \"three\"}\n");
     QCOMPARE(documents({path("a.json"), path("b.jsonl")}), QString("[one][two][three]"));
   }
 
-  void chatsAreNamedAsSuch_data() {
+  void chats_are_named_as_such_data() {
     QTest::addColumn<QString>("file");
     QTest::addColumn<QByteArray>("text");
     QTest::addColumn<QString>("field");
@@ -316,7 +316,7 @@ class DocumentsTest : public QObject {
         R"({"messages": [{"role": "user", "content": "Hi"}]})");
     row("a plain list", "a.txt", "text", "", R"([{"role": "user", "content": "Hi"}])");
   }
-  void chatsAreNamedAsSuch() {
+  void chats_are_named_as_such() {
     QFETCH(QString, file);
     QFETCH(QByteArray, text);
     QFETCH(QString, field);
@@ -330,7 +330,7 @@ class DocumentsTest : public QObject {
              qPrintable(said));
   }
 
-  void textsThatOnlyLookLikeChats() {
+  void texts_that_only_look_like_chats() {
     put("a.jsonl", R"({"text": "role: user", "messages": [{"role": "user", "content": "Hi"}]})"
                    "\n"
                    R"({"text": "[{\u0022content\u0022: 1}]"})"
@@ -340,7 +340,7 @@ class DocumentsTest : public QObject {
              QString("[role: user][[{\"content\": 1}]][[[\"role\"]] messages]"));
   }
 
-  void otherEncodings_data() {
+  void other_encodings_data() {
     QTest::addColumn<QByteArray>("bytes");
     QTest::addColumn<QString>("says");
     const QString utf16 = "it is UTF-16, or no text at all; valid: UTF-8";
@@ -353,7 +353,7 @@ class DocumentsTest : public QObject {
                              << "its byte 3 (0xE9) is no UTF-8: it is probably Latin-1 or "
                                 "Windows-1252; valid: UTF-8";
   }
-  void otherEncodings() {
+  void other_encodings() {
     QFETCH(QByteArray, bytes);
     QFETCH(QString, says);
     const std::string name = put("a.txt", bytes.toStdString());
@@ -366,28 +366,28 @@ class DocumentsTest : public QObject {
   }
 
   /// A few wrong bytes in a text are no other encoding, nor is a character that was cut.
-  void strayBytesStay() {
+  void stray_bytes_stay() {
     put("a.txt", "caf\xC3\xA9 \xFF noir");
     QCOMPARE(find_sources({path("a.txt")})->files.size(), size_t{1});
     QVERIFY(heddle::data::check_encodings(find_sources({path("a.txt")})->files));
     QVERIFY(heddle::data::encoding_fault("word \xC3", heddle::data::TextKind::plain).empty());
   }
 
-  void pipesAreNotWaitedFor() {
+  void pipes_are_not_waited_for() {
     QCOMPARE(mkfifo(path("a.txt").c_str(), 0600), 0);
     QVERIFY(documents({path("a.txt")}).startsWith("F/a.txt: not a text file"));
     heddle::data::SourceFile pipe{path("a.txt"), {}, 0, 0};
     VERIFY_SAYS(heddle::data::ByteStream::open(pipe, ""), "it is no regular file");
   }
 
-  void anotherField() {
+  void another_field() {
     put("a.jsonl", "{\"text\": \"no\", \"content\": \"yes\"}\n{\"text\": \"no\"}\n");
     QCOMPARE(documents({path("a.jsonl")}, "content"),
              QString("[yes]<F/a.jsonl:2: not a JSON object with a text in \"content\": it has no "
                      "\"content\">"));
   }
 
-  void aFileThatChangesMeanwhile() {
+  void a_file_that_changes_meanwhile() {
     const std::string name = put("a.txt", "one");
     const auto sources = find_sources({name});
     std::ofstream(name, std::ios::app) << " more";
@@ -399,7 +399,7 @@ class DocumentsTest : public QObject {
 
   /// Long texts come in parts, cut where it is said that they may be, and from a chunk's place on
   /// they come again as before.
-  void longTextsComeInParts() {
+  void long_texts_come_in_parts() {
     std::string text;
     for (int i = 0; text.size() < 5'000'000; ++i) text += fmt::format("line {}\n", i);
     const auto sources = find_sources({put("a.txt", text), put("b.txt", "b")});

@@ -13,14 +13,14 @@ class MixtureTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void countsFollowTheWeights_data() {
+  void counts_follow_the_weights_data() {
     QTest::addColumn<QList<double>>("weights");
     QTest::newRow("two") << QList<double>{0.7, 0.3};
     QTest::newRow("not of one") << QList<double>{5, 1, 2};
     QTest::newRow("a rare one") << QList<double>{0.999, 0.001};
   }
 
-  void countsFollowTheWeights() {
+  void counts_follow_the_weights() {
     QFETCH(QList<double>, weights);
     constexpr int64_t kSamples = 10'000;
     double all = 0;
@@ -42,7 +42,7 @@ class MixtureTest : public QObject {
     }
   }
 
-  void anyPlaceIsFoundWithoutThoseBefore() {
+  void any_place_is_found_without_those_before() {
     const Mixture in_order({1, 2}, 7), at_once({1, 2}, 7);
     Mixture::Pick last;
     for (int64_t place = 0; place <= 20'000; ++place) last = in_order.at(place);
@@ -52,7 +52,7 @@ class MixtureTest : public QObject {
     QCOMPARE(at_once.at(5).place, in_order.at(5).place);
   }
 
-  void theSeedChangesIt() {
+  void the_seed_changes_it() {
     const Mixture one({1, 1}, 1), other({1, 1}, 2);
     int differ = 0;
     for (int64_t place = 0; place < 1000; ++place)

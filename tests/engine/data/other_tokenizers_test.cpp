@@ -39,12 +39,12 @@ class OtherTokenizersTest : public QObject {
   json variants_;
 
  private Q_SLOTS:
-  void givesTheIdsOfHuggingFaceAndTheTextBack_data() {
+  void gives_the_ids_of_hugging_face_and_the_text_back_data() {
     QTest::addColumn<QString>("name");
     QTest::newRow("NFC over bytes") << "nfc_bytes";
     QTest::newRow("byte fallback") << "byte_fallback";
   }
-  void givesTheIdsOfHuggingFaceAndTheTextBack() {
+  void gives_the_ids_of_hugging_face_and_the_text_back() {
     QFETCH(QString, name);
     const json file = read_fixture(name.toStdString() + ".json"),
                groups = read_fixture(name.toStdString() + "_cases.json");
@@ -64,7 +64,7 @@ class OtherTokenizersTest : public QObject {
     }
   }
 
-  void variantsGiveTheIdsOfHuggingFace_data() {
+  void variants_give_the_ids_of_hugging_face_data() {
     QTest::addColumn<int>("tokenizer");
     QTest::addColumn<int>("variant");
     variants_ = read_fixture("variants.json");
@@ -75,7 +75,7 @@ class OtherTokenizersTest : public QObject {
             << static_cast<int>(i) << static_cast<int>(j);
     }
   }
-  void variantsGiveTheIdsOfHuggingFace() {
+  void variants_give_the_ids_of_hugging_face() {
     QFETCH(int, tokenizer);
     QFETCH(int, variant);
     const json& base = variants_["tokenizers"][static_cast<size_t>(tokenizer)];
@@ -95,7 +95,7 @@ class OtherTokenizersTest : public QObject {
     }
   }
 
-  void bytesThatAreNotUtf8ComeBack() {
+  void bytes_that_are_not_utf8_come_back() {
     for (const char* name : {"nfc_bytes.json", "byte_fallback.json"}) {
       Tokenizer tokenizer = tokenizer_of(read_fixture(name));
       for (const std::string bytes : {"a\x80z", "caf\xC3", "\xF4\x90\x80\x80 \xFF\xFE", " \xFFz "})
@@ -103,7 +103,7 @@ class OtherTokenizersTest : public QObject {
     }
   }
 
-  void longTextsTakeNoQuadraticTime() {
+  void long_texts_take_no_quadratic_time() {
     Tokenizer tokenizer = tokenizer_of(read_fixture("byte_fallback.json"));
     std::string text;
     while (text.size() < 1'000'000) text += "the words of a long line ";
@@ -111,14 +111,14 @@ class OtherTokenizersTest : public QObject {
     QVERIFY(tokenizer.decode(tokenizer.encode(text).value()) == text);
   }
 
-  void knowsWhereTextsBegin() {
+  void knows_where_texts_begin() {
     const Tokenizer tokenizer = tokenizer_of(read_fixture("byte_fallback.json"));
     QCOMPARE(tokenizer.bos_id(), 1);
     QCOMPARE(tokenizer.eos_id(), 2);
     QCOMPARE(tokenizer.vocab_size(), 863);
   }
 
-  void goesWithExportedWeights() {
+  void goes_with_exported_weights() {
     const QTemporaryDir folder;
     const std::string to = folder.path().toStdString(),
                       from = HEDDLE_SOURCE_DIR "/tests/fixtures/tokenizers/byte_fallback.json";
@@ -137,7 +137,7 @@ class OtherTokenizersTest : public QObject {
     QVERIFY(json::parse(special_file) == json({{"bos_token", "<s>"}, {"eos_token", "</s>"}}));
   }
 
-  void refusalsSayWhatTheFileIs_data() {
+  void refusals_say_what_the_file_is_data() {
     QTest::addColumn<QString>("patch");
     QTest::addColumn<QString>("error");
     const auto row = [](const char* patch, const char* error) {
@@ -155,7 +155,7 @@ class OtherTokenizersTest : public QObject {
         "decoder: type \"WordPiece\" is not supported; valid: null, Metaspace, BPEDecoder, or a "
         "Sequence of Replace, ByteFallback, Fuse, Strip");
   }
-  void refusalsSayWhatTheFileIs() {
+  void refusals_say_what_the_file_is() {
     QFETCH(QString, patch);
     QFETCH(QString, error);
     json file = read_fixture("byte_fallback.json");
@@ -163,7 +163,7 @@ class OtherTokenizersTest : public QObject {
     QCOMPARE(error_of_text(file.dump()), "F: " + error);
   }
 
-  void otherFilesOfAModelAreKnown() {
+  void other_files_of_a_model_are_known() {
     QCOMPARE(error_of_text("\n\x0e\n\x05<unk>\x15"),
              QString("F: this is a SentencePiece model (tokenizer.model); valid: a tokenizer.json, "
                      "as AutoTokenizer.from_pretrained(…).save_pretrained writes it"));

@@ -37,14 +37,14 @@ class PlainJsonTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void plainLines() {
+  void plain_lines() {
     for (const char* line : kLines) {
       QVERIFY2(parsed(line), line);
       QVERIFY2(plain_member(line, "text") == parsed(line), line);
     }
   }
 
-  void whatIsNotPlain() {
+  void what_is_not_plain() {
     for (const char* line : {"",
                              "{",
                              "{}",
@@ -75,7 +75,7 @@ class PlainJsonTest : public QObject {
     }
   }
 
-  void otherMembersMayHoldWhatPythonWrites() {
+  void other_members_may_hold_what_python_writes() {
     for (const char* value :
          {"NaN", "Infinity", "-Infinity", "1e999", "[NaN, [], {}, {\"x\": NaN}]"}) {
       const std::string line = std::string(R"({"n": )") + value + R"(, "text": "a NaN"})";
@@ -90,7 +90,7 @@ class PlainJsonTest : public QObject {
   }
 
   /// Whatever is done to a line, what is found is what the parser finds.
-  void asTheParserSays() {
+  void as_the_parser_says() {
     constexpr std::string_view kBytes =
         "\"\\{}[]:, \t\n\r0123456789abcdefnrtuxD-+.eE\x01\x7F\xC3\xA9\xED\xF0";
     std::mt19937 random(7);

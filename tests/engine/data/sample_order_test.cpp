@@ -30,7 +30,7 @@ class SampleOrderTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void aSmallTextIsShuffledAsAWhole() {
+  void a_small_text_is_shuffled_as_a_whole() {
     for (const int64_t samples : {1, 2, 100, 256})
       for (const int64_t epoch : {0, 3}) {
         const auto order = order_of(samples, epoch);
@@ -41,7 +41,7 @@ class SampleOrderTest : public QObject {
       }
   }
 
-  void eachSampleOnceAnEpoch() {
+  void each_sample_once_an_epoch() {
     for (const int64_t samples : {257, 511, 512, 513, 5'000, 400'000}) {
       std::vector<int64_t> sorted = order_of(samples, 1), all(sorted.size());
       QVERIFY(sorted != order_of(samples, 2));
@@ -52,7 +52,7 @@ class SampleOrderTest : public QObject {
   }
 
   /// As long as a place's window is known, how much follows changes nothing.
-  void itIsKnownBeforeTheTextsEndIs() {
+  void it_is_known_before_the_texts_end_is() {
     const SampleOrder order(kSeqLen, kSeed);
     const auto all = order_of(300'000);
     for (const int64_t place : {0, 255, 256, 511, 512, 1'023, 100'000, 131'072, 262'143}) {
@@ -68,14 +68,14 @@ class SampleOrderTest : public QObject {
     QCOMPARE(order.needed(262'144), int64_t{393'216});  // windows grow no further
   }
 
-  void windowsHaveOrdersOfTheirOwn() {
+  void windows_have_orders_of_their_own() {
     const auto all = order_of(1024);
     std::vector<int64_t> second(all.begin() + 256, all.begin() + 512);
     for (int64_t& sample : second) sample -= 256;
     QVERIFY(second != std::vector<int64_t>(all.begin(), all.begin() + 256));
   }
 
-  void aSampleLongerThanAWindow() {
+  void a_sample_longer_than_a_window() {
     const SampleOrder order(int64_t{1} << 30, kSeed);
     QCOMPARE(order.needed(0), int64_t{1});
     QCOMPARE(order.sample(0, 1, 0), int64_t{0});

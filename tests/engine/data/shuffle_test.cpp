@@ -26,7 +26,7 @@ class ShuffleTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void everyIndexOnce() {
+  void every_index_once() {
     for (uint64_t size : {1, 2, 3, 4, 5, 7, 8, 9, 63, 64, 65, 1000, 4096, 4097}) {
       std::vector<uint64_t> sorted = order(size, 42, 0);
       std::ranges::sort(sorted);
@@ -36,19 +36,20 @@ class ShuffleTest : public QObject {
     }
   }
 
-  void seedAndEpochChangeIt() {
+  void seed_and_epoch_change_it() {
     const auto first = order(1000, 42, 0);
     QCOMPARE(order(1000, 42, 0), first);
     QVERIFY(order(1000, 43, 0) != first);
     QVERIFY(order(1000, 42, 1) != first);
   }
 
-  void theOrderIsPartOfTheFormat() {  // a run that goes on after an update reads the same samples
+  void
+  the_order_is_part_of_the_format() {  // a run that goes on after an update reads the same samples
     QCOMPARE(order(10, 42, 0), (std::vector<uint64_t>{7, 4, 3, 1, 8, 0, 2, 9, 5, 6}));
   }
 
   /// Over many seeds each place is taken by each index about equally often.
-  void noPlaceIsPreferred() {
+  void no_place_is_preferred() {
     constexpr uint64_t kSize = 6;
     constexpr int kSeeds = 6000;
     std::array<std::array<int, kSize>, kSize> counts{};

@@ -45,9 +45,9 @@ class StoreListTest : public QObject {
  private Q_SLOTS:
   void init() { folder_ = std::make_unique<QTemporaryDir>(); }
 
-  void aFolderThatIsNotThereHasNone() { QVERIFY(stores().empty()); }
+  void a_folder_that_is_not_there_has_none() { QVERIFY(stores().empty()); }
 
-  void whatWasUsedLastComesFirst() {
+  void what_was_used_last_comes_first() {
     const StoreOrigin one = build("one.txt"), two = build("two.txt"), three = build("three.txt");
     used_days_ago(one, 2);
     used_days_ago(three, 1);
@@ -66,7 +66,7 @@ class StoreListTest : public QObject {
     QCOMPARE(stores()[0].id, one.id);
   }
 
-  void whatBecameOfTheTexts() {
+  void what_became_of_the_texts() {
     (void)build("one.txt");
     QVERIFY(stores()[0].texts == TextsNow::as_they_were);
     std::ofstream(path("one.txt")) << "something else";
@@ -79,7 +79,7 @@ class StoreListTest : public QObject {
     QVERIFY(stores()[0].texts == TextsNow::gone);
   }
 
-  void aStoreInUseStays() {
+  void a_store_in_use_stays() {
     const StoreOrigin origin = build("one.txt");
     {
       TokenStore reader(origin);
@@ -97,7 +97,7 @@ class StoreListTest : public QObject {
     QVERIFY(stores()[0].whole);
   }
 
-  void whatARemoverThatDiedHasLeftIsRemoved() {
+  void what_a_remover_that_died_has_left_is_removed() {
     const StoreOrigin origin = build("one.txt");
     fs::create_directories(origin.folder() + ".removed/rest");
     QCOMPARE(stores().size(), size_t{1});

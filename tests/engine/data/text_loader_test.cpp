@@ -118,7 +118,7 @@ class TextLoaderTest : public QObject {
  private Q_SLOTS:
   void init() { folder_ = std::make_unique<QTemporaryDir>(); }
 
-  void packsDocuments() {
+  void packs_documents() {
     put("1.txt", "To be, or not to be");
     put("2.jsonl", "{\"text\": \"that is\"}\n{\"text\": \"the question\"}\n");
     auto tokenizer = Tokenizer::load(kLoadedTokenizer);
@@ -152,7 +152,7 @@ class TextLoaderTest : public QObject {
     QCOMPARE(read, expected);
   }
 
-  void anyRanksReadTheSameGlobalBatch() {
+  void any_ranks_read_the_same_global_batch() {
     constexpr int64_t kGlobal = 8;
     const recipe::Data data = text(kLoadedText, 64);
     const auto one = open(data, training(8, kGlobal), kVocabulary);
@@ -167,7 +167,7 @@ class TextLoaderTest : public QObject {
   }
 
   /// Each sample of a mix is of one of its texts, the same for any number of ranks.
-  void aMixOfTexts() {
+  void a_mix_of_texts() {
     recipe::Data mix = text("", 16);
     mix.text.clear();
     mix.mix = {{{put("a.txt", std::string(20'000, 'a'))}, 3}, {{kLoadedText}, 1}};
@@ -191,7 +191,7 @@ class TextLoaderTest : public QObject {
   }
 
   /// Held-out text is not trained on, and nothing is lost: each document's text appears once.
-  void documentsHeldOut() {
+  void documents_held_out() {
     std::string lines;
     for (int i = 0; i < 2'000; ++i)
       lines += "{\"text\": \"Document " + std::to_string(i) + ".\"}\n";
@@ -214,7 +214,7 @@ class TextLoaderTest : public QObject {
     QCOMPARE(loader->tokens(), held_out.tokens);
   }
 
-  void onlyTheFirstDocuments() {
+  void only_the_first_documents() {
     recipe::Data data = text(put("a.jsonl", ""), 3);
     data.text = {
         put("a.txt", "To be, or not to be"),
@@ -233,7 +233,7 @@ class TextLoaderTest : public QObject {
     QVERIFY(open(data, training(1, 1), kVocabulary)->tokens() == tokens(1));
   }
 
-  void everyEpochReadsAllInAnotherOrder() {
+  void every_epoch_reads_all_in_another_order() {
     const recipe::Data data = text(kLoadedText, 1000);
     const auto loader = open(data, training(1, 1), kVocabulary);
     const int64_t samples = loader->samples();
@@ -251,7 +251,7 @@ class TextLoaderTest : public QObject {
     QVERIFY(std::ranges::adjacent_find(first) == first.end());
   }
 
-  void theSeedGivesTheOrder() {
+  void the_seed_gives_the_order() {
     recipe::Data data = text(kLoadedText, 64);
     const auto loader = open(data, training(4, 4), kVocabulary);
     const auto again = open(data, training(4, 4), kVocabulary);
@@ -261,7 +261,7 @@ class TextLoaderTest : public QObject {
     QVERIFY(next(*loader, 7, 0, 0, 1).tokens != next(*other, 7, 0, 0, 1).tokens);
   }
 
-  void aBatchLargerThanTheCorpus() {
+  void a_batch_larger_than_the_corpus() {
     const auto loader =
         open(text(put("a.txt", "To be, or not to be"), 3), training(8, 16), kVocabulary);
     QVERIFY(loader->samples() < 8);
@@ -269,7 +269,7 @@ class TextLoaderTest : public QObject {
   }
 
   // Each token of a sample but its first is a label, those of the tail too; the rest is padding.
-  void heldOutTextIsReadOnceToItsEnd() {
+  void held_out_text_is_read_once_to_its_end() {
     const std::string path = folder_->filePath("held-out.txt").toStdString();
     std::ofstream(path)
         << "The quality of mercy is not strained. It droppeth as the gentle rain from "
@@ -308,7 +308,7 @@ class TextLoaderTest : public QObject {
     QCOMPARE(std::count(fewer.labels.begin() + seq_len, fewer.labels.end(), -1), seq_len);
   }
 
-  void tokenIdsAreFedAsTheyAre() {
+  void token_ids_are_fed_as_they_are() {
     const auto file = heddle::checkpoint::SafetensorsFile::open(kTokenIds);
     const auto bytes = file->data(*file->find("input_ids"));
     Tokens ids(bytes.size() / sizeof(int64_t));
@@ -327,7 +327,7 @@ class TextLoaderTest : public QObject {
     }
   }
 
-  void theVocabularysRows() {
+  void the_vocabularys_rows() {
     recipe::Model model;
     recipe::Data data = text(kLoadedText, 64);
     QCOMPARE(vocabulary(model, data).value(), int64_t{4096});
@@ -349,7 +349,7 @@ class TextLoaderTest : public QObject {
                 "valid: 1 or more"));
   }
 
-  void textThatCannotBeRead() {
+  void text_that_cannot_be_read() {
     recipe::Data data = text("/nowhere/corpus.txt", 64);
     QCOMPARE(error_of_loader(open(data, training(1, 1), kVocabulary)),
              QString("data.text: /nowhere/corpus.txt: no such file or folder"));
@@ -373,7 +373,7 @@ class TextLoaderTest : public QObject {
              QString("data.tokenizer: data.text needs one; valid: a Hugging Face tokenizer.json"));
   }
 
-  void tokenIdsThatCannotBeRead() {
+  void token_ids_that_cannot_be_read() {
     recipe::Data data = token_ids();
     QVERIFY(
         error_of_loader(open(data, training(4, 4), 100))

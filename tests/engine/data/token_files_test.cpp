@@ -92,7 +92,7 @@ class TokenFilesTest : public QObject {
  private Q_SLOTS:
   void init() { folder_ = std::make_unique<QTemporaryDir>(); }
 
-  void bareNumbers() {
+  void bare_numbers() {
     QCOMPARE(read(put("a.u16", numbers<uint16_t>(20)), 3, 4), "3 4 5 6");
     QCOMPARE(read(put("a.u32", numbers<uint32_t>(20)), 17, 3), "17 18 19");
     QCOMPARE((*open_token_file(put("a.u16", numbers<uint16_t>(20)), 1000))->await(0)->tokens,
@@ -141,7 +141,7 @@ class TokenFilesTest : public QObject {
   }
 
   /// A document is what the document index says, not each sequence.
-  void megatronsDocumentsOfSeveralSequences() {
+  void megatrons_documents_of_several_sequences() {
     const std::string data = put("a.bin", numbers<uint16_t>(20));
     put("a.idx", megatron_index(8, {3, 1, 6, 10}, 2, {0, 2, 4}));
     QCOMPARE(read(data, 0, 12), "|0 1 2 3 |4 5 6 7 8 9 10 11");
@@ -152,7 +152,7 @@ class TokenFilesTest : public QObject {
     QCOMPARE(read(data, 0, 6), "|0 1 2 3 4 5");
   }
 
-  void megatronsIndexOutOfOrder_data() {
+  void megatrons_index_out_of_order_data() {
     QTest::addColumn<QByteArray>("index");
     QTest::addColumn<QString>("says");
     const auto row = [](const char* name, const std::string& index, const char* says) {
@@ -176,7 +176,7 @@ class TokenFilesTest : public QObject {
     row("another file's", megatron_index(8, {3, 18}, 2, {0, 2}),
         "a.idx: its sequences have 42 bytes, but the .bin has 40");
   }
-  void megatronsIndexOutOfOrder() {
+  void megatrons_index_out_of_order() {
     QFETCH(QByteArray, index);
     QFETCH(QString, says);
     const std::string data = put("a.bin", numbers<uint16_t>(20));
@@ -185,7 +185,7 @@ class TokenFilesTest : public QObject {
     QVERIFY2(said.startsWith("data.token_ids: F/a.idx: ") && said.contains(says), qPrintable(said));
   }
 
-  void llmC() {
+  void llm_c() {
     const std::string ids = numbers<uint16_t>(20);
     QCOMPARE(read(put("a.bin", llmc(20240520, 1, 20, ids)), 3, 4), "3 4 5 6");
     QCOMPARE(read(put("b.bin", llmc(20240801, 7, 20, numbers<uint32_t>(20))), 17, 3), "17 18 19");
@@ -199,7 +199,7 @@ class TokenFilesTest : public QObject {
              "named .bin");
   }
 
-  void idsAreCheckedAhead() {
+  void ids_are_checked_ahead() {
     std::vector<uint16_t> ids(300'000);
     const std::string path = put("a.u16", bytes(ids));
     QVERIFY(heddle::data::check_token_file(path, 100));
@@ -212,7 +212,7 @@ class TokenFilesTest : public QObject {
              "data.token_ids: F/a.u16: holds 100 (token 299999); valid: 0 to 99");
   }
 
-  void pipesAreNotWaitedFor() {
+  void pipes_are_not_waited_for() {
     for (const char* name : {"a.u16", "a.npy", "a.bin"}) {
       const std::string path = folder_->filePath(name).toStdString();
       QCOMPARE(mkfifo(path.c_str(), 0600), 0);
@@ -224,7 +224,7 @@ class TokenFilesTest : public QObject {
                 .contains("b.idx: cannot be read: it is no regular file"));
   }
 
-  void idsOutsideTheVocabulary() {
+  void ids_outside_the_vocabulary() {
     const std::string path = put("a.u16", numbers<uint16_t>(20));
     QCOMPARE(read(path, 0, 10, 10), "0 1 2 3 4 5 6 7 8 9");
     QCOMPARE(read(path, 5, 10, 10), "data.token_ids: F/a.u16: holds 10 (token 10); valid: 0 to 9");

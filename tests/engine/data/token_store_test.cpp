@@ -98,7 +98,7 @@ class TokenStoreTest : public QObject {
 
  private Q_SLOTS:
   // The largest disk that is still too small.
-  void aFullDiskIsNamedThereToo() {
+  void a_full_disk_is_named_there_too() {
     if (geteuid() != 0) QSKIP("mounting a small tmpfs needs root");
     const auto text = data({put("a.txt", shakespeare())});
     const std::string cache = text.cache;
@@ -122,7 +122,7 @@ class TokenStoreTest : public QObject {
     QFAIL("the store is never whole");
   }
 
-  void whatPartsDocumentsIsTheRecipesWhereItSaysSo_data() {
+  void what_parts_documents_is_the_recipes_where_it_says_so_data() {
     QTest::addColumn<QString>("bos");
     QTest::addColumn<QString>("eos");
     QTest::addColumn<QString>("tokens");  // of "a" and "b"; what is wrong
@@ -143,7 +143,7 @@ class TokenStoreTest : public QObject {
         << "</s>"
         << "data.eos: \"</s>\" is no token of T; valid: one of its tokens, \"none\", or \"\"";
   }
-  void whatPartsDocumentsIsTheRecipesWhereItSaysSo() {
+  void what_parts_documents_is_the_recipes_where_it_says_so() {
     QFETCH(QString, bos);
     QFETCH(QString, eos);
     QFETCH(QString, tokens);
@@ -163,7 +163,7 @@ class TokenStoreTest : public QObject {
     QCOMPARE(ids.join(' '), tokens);
   }
 
-  void aDocumentThatTheTokenizerGivesUpOnIsSkipped() {
+  void a_document_that_the_tokenizer_gives_up_on_is_skipped() {
     std::string word;
     for (int i = 0; i < 1'000'000; ++i) word += "est";  // merges join all of it
     const auto origin = store_origin(data(
@@ -177,7 +177,7 @@ class TokenStoreTest : public QObject {
                 .contains("a.txt: a word of 3000000 bytes"));
   }
 
-  void aTokenizersOtherFilesMakeAnotherStore() {
+  void a_tokenizers_other_files_make_another_store() {
     fs::create_directories(path("model"));
     fs::copy_file(kStoreTokenizer, path("model/tokenizer.json"));
     recipe::Data recipe = data({put("a.txt", "a")});
@@ -194,7 +194,7 @@ class TokenStoreTest : public QObject {
 
   void init() { folder_ = std::make_unique<QTemporaryDir>(); }
 
-  void itHoldsWhatTheTokenizerGives() {
+  void it_holds_what_the_tokenizer_gives() {
     std::string text;
     for (int i = 0; i < 3; ++i) text += shakespeare();  // more than a chunk
     const auto origin = store_origin(
@@ -220,7 +220,7 @@ class TokenStoreTest : public QObject {
   }
 
   /// SentencePiece's tokenizers, too, take a long text in parts, with the ids of the whole.
-  void aLongTextIsCutWhateverTheTokenizer() {
+  void a_long_text_is_cut_whatever_the_tokenizer() {
     recipe::Data pieces = data({put("a.txt", shakespeare() + "  two  spaces\n\n" + shakespeare())});
     pieces.tokenizer = HEDDLE_SOURCE_DIR "/tests/fixtures/tokenizers/byte_fallback.json";
     const auto origin = store_origin(pieces);
@@ -241,7 +241,7 @@ class TokenStoreTest : public QObject {
 
   /// One that is stopped after each shard, and one whose last shard came without the word that it
   /// is whole, end as one that is built at once; with any number of threads.
-  void itGoesOnWhereItWas() {
+  void it_goes_on_where_it_was() {
     const std::string text = put("a.txt", long_text());
     recipe::Data at_once = data({text, put("b.jsonl", "{\"text\": \"and on\"}\n")});
     recipe::Data in_parts = at_once;
@@ -263,7 +263,7 @@ class TokenStoreTest : public QObject {
     QCOMPARE(heddle::data::read_totals(parts->folder()).value()->documents, int64_t{2});
   }
 
-  void aDamagedShardIsFound() {
+  void a_damaged_shard_is_found() {
     const auto origin = store_origin(data({put("a.txt", long_text())}));
     QCOMPARE(said(build_store(*origin, {.shards = 1})), "done");
     const std::string shard = heddle::data::shard_path(origin->folder(), 0);
@@ -271,7 +271,7 @@ class TokenStoreTest : public QObject {
     QVERIFY(said(build_store(*origin, {})).contains("000000.tokens: is damaged"));
   }
 
-  void whatMakesAnotherStore() {
+  void what_makes_another_store() {
     const std::string text = put("a.txt", "one");
     const recipe::Data first = data({text});
     const auto id = [](const recipe::Data& of) { return store_origin(of)->id; };
@@ -294,7 +294,7 @@ class TokenStoreTest : public QObject {
   }
 
   /// When two build the same store, one waits for the other, and both find all of it.
-  void twoAtOnce() {
+  void two_at_once() {
     const auto origin = store_origin(data({put("a.txt", long_text())}));
     Result<> first, second;
     {
@@ -306,7 +306,7 @@ class TokenStoreTest : public QObject {
     QVERIFY(contents_of(*origin).ids.size() > 4'700'000);
   }
 
-  void readersWaitForTheBuilder() {
+  void readers_wait_for_the_builder() {
     const auto origin = store_origin(data({put("a.txt", long_text())}));
     TokenStore store(*origin);
     std::jthread builder([&] { (void)build_store(*origin, {.jobs = 1}); });
@@ -318,7 +318,7 @@ class TokenStoreTest : public QObject {
     QCOMPARE(*all, store.totals()->tokens);
   }
 
-  void readersWithoutABuilder() {
+  void readers_without_a_builder() {
     const auto origin = store_origin(data({put("a.txt", "one")}));
     const auto nothing = TokenStore(*origin).await(1);
     QVERIFY(QString::fromStdString(nothing.error().message)
@@ -331,7 +331,7 @@ class TokenStoreTest : public QObject {
     QCOMPARE(QString::fromStdString(TokenStore(*bad).await(1).error().message), why);
   }
 
-  void parquetWithoutThePlugIn() {
+  void parquet_without_the_plug_in() {
     const auto origin = store_origin(data({put("a.parquet", "PAR1")}));
     const QString why = said(build_store(*origin, {}));
     QVERIFY2(why.startsWith(QString::fromStdString(
@@ -342,7 +342,7 @@ class TokenStoreTest : public QObject {
              qPrintable(why));
   }
 
-  void fewUnreadableDocumentsAreSkipped() {
+  void few_unreadable_documents_are_skipped() {
     std::string lines;
     for (int i = 0; i < 2000; ++i) lines += i == 999 ? "no\n" : "{\"text\": \"a\"}\n";
     recipe::Data few = data({put("a.jsonl", lines)});
@@ -358,7 +358,7 @@ class TokenStoreTest : public QObject {
     QVERIFY(said(build_store(*store_origin(few), {.skip_limit = 0})).contains("a.jsonl:1000"));
   }
 
-  void manyEndTheRunWithTheFirstTen() {
+  void many_end_the_run_with_the_first_ten() {
     std::string lines;
     for (int i = 0; i < 40; ++i) lines += i % 2 == 0 ? "no\n" : "{\"text\": \"a\"}\n";
     const QString why =
@@ -371,7 +371,7 @@ class TokenStoreTest : public QObject {
   }
 
   /// The shards from before the disk filled up stay, and the build goes on from them.
-  void noRoomForTheTokens() {
+  void no_room_for_the_tokens() {
     const auto origin = store_origin(data({put("a.txt", long_text())}));
     rlimit before{};
     QCOMPARE(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -390,7 +390,7 @@ class TokenStoreTest : public QObject {
   }
 
   /// Another user who can write there could have put other tokens there.
-  void aStoreThatSomebodyElseMayHaveMadeIsNotBelieved() {
+  void a_store_that_somebody_else_may_have_made_is_not_believed() {
     const auto origin = store_origin(data({put("a.txt", "one")}));
     QCOMPARE(said(build_store(*origin, {})), "done");
     const auto totals = [&] {
@@ -425,7 +425,7 @@ class TokenStoreTest : public QObject {
   }
 
   /// 1.5 GB of one letter, 1.5 MB packed: its only piece is all of it.
-  void aTextThatCannotBeCutTakesLittleMemory() {
+  void a_text_that_cannot_be_cut_takes_little_memory() {
     gzFile file = gzopen(path("a.txt.gz").c_str(), "wb1");
     const std::string letters(1 << 20, 'a');
     for (int i = 0; i < 1430; ++i) gzwrite(file, letters.data(), 1 << 20);
@@ -442,7 +442,7 @@ class TokenStoreTest : public QObject {
     QVERIFY2(taken > 0 && taken < 500, qPrintable(QString::number(taken)));
   }
 
-  void aCacheThatCannotBeWritten() {
+  void a_cache_that_cannot_be_written() {
     recipe::Data nowhere = data({put("a.txt", "one")});
     nowhere.cache = put("file", "");
     QVERIFY(said(build_store(*store_origin(nowhere), {})).startsWith("data.cache: "));

@@ -72,14 +72,14 @@ class TokenizerFileTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void mergesInBothForms() {
+  void merges_in_both_forms() {
     json file = smallest();
     QCOMPARE(pieces(file, "abcab"), QString("abc|ab"));
     file["model"]["merges"] = json::parse(R"([["a", "b"], ["ab", "c"], ["Ġ", "a"]])");
     QCOMPARE(pieces(file, "abcab"), QString("abc|ab"));
   }
 
-  void mergesByRankThenFromTheLeft() {
+  void merges_by_rank_then_from_the_left() {
     json file = smallest();
     QCOMPARE(pieces(file, " ab"), QString("Ġ|ab"));
     file["model"]["merges"] = {"Ġ a", "a b"};
@@ -89,7 +89,7 @@ class TokenizerFileTest : public QObject {
     QCOMPARE(pieces(file, "aaa"), QString("aa|a"));
   }
 
-  void wholeWordsOnlyWithIgnoreMerges() {
+  void whole_words_only_with_ignore_merges() {
     json file = smallest();
     QCOMPARE(pieces(file, "xyz"), QString("x|y|z"));
     file["model"]["ignore_merges"] = true;
@@ -97,14 +97,14 @@ class TokenizerFileTest : public QObject {
     QCOMPARE(pieces(file, "xyzx"), QString("x|y|z|x"));
   }
 
-  void splitsIsolateMatchesAndGaps() {
+  void splits_isolate_matches_and_gaps() {
     QCOMPARE(pieces(with_split("b"), "abc"), QString("a|b|c"));
     QCOMPARE(pieces(with_split("c+"), "abccab"), QString("ab|c|c|ab"));
     QCOMPARE(pieces(with_split("z*"), "abc"), QString("a|b|c"));  // empty matches split, too
     QCOMPARE(pieces(with_split("^ab"), "ab\nabc"), QString("ab|Ċ|ab|c"));  // ^: each line
   }
 
-  void splitByALiteral() {
+  void split_by_a_literal() {
     json file = with_split("");
     file["pre_tokenizer"]["pretokenizers"][0]["pattern"] = {{"String", "b"}};
     QCOMPARE(pieces(file, "abc"), QString("a|b|c"));
@@ -112,14 +112,14 @@ class TokenizerFileTest : public QObject {
     QCOMPARE(pieces(file, "abc"), QString("abc"));
   }
 
-  void mongolianVowelSeparatorIsNoSpace() {
+  void mongolian_vowel_separator_is_no_space() {
     json file = with_split("\\S+");
     file["model"]["vocab"]["a\u00e1"] = 260;  // a, then U+180E's first byte
     file["model"]["merges"] = {"a \u00e1"};
     QCOMPARE(pieces(file, "a\u180e").left(2), QString("a\u00e1"));
   }
 
-  void gpt2sExpression() {
+  void gpt2s_expression() {
     json file = smallest();
     file["pre_tokenizer"]["use_regex"] = true;
     QCOMPARE(pieces(file, "ab ab"), QString("ab|Ġ|ab"));
@@ -129,7 +129,7 @@ class TokenizerFileTest : public QObject {
     QCOMPARE(pieces(file, "b1c bc"), QString("b|1|c|Ġ|bc"));
   }
 
-  void prefixSpace() {
+  void prefix_space() {
     json file = smallest();
     file["pre_tokenizer"]["add_prefix_space"] = true;
     QCOMPARE(pieces(file, "ac"), QString("Ġa|c"));
@@ -148,21 +148,21 @@ class TokenizerFileTest : public QObject {
     QCOMPARE(pieces(file, "a11"), QString("a|11"));
   }
 
-  void longestAddedTokenFromTheLeft() {
+  void longest_added_token_from_the_left() {
     json file = smallest();
     file["added_tokens"] = {added(300, "<s>"), added(301, "<s><s>"), added(302, "s><")};
     QCOMPARE(pieces(file, "a<s><s><s>b"), QString("a|<s><s>|<s>|b"));
     QCOMPARE(pieces(file, "s><s>"), QString("s><|s|>"));
   }
 
-  void addedTokensAreFoundBeforeNormalizedOnes() {
+  void added_tokens_are_found_before_normalized_ones() {
     json file = smallest();
     file["added_tokens"] = {added(300, "ab", "normalized"), added(301, "bc")};
     QCOMPARE(pieces(file, "abc"), QString("a|bc"));
     QCOMPARE(pieces(file, "ab"), QString("ab"));
   }
 
-  void addedTokenAsASingleWord() {
+  void added_token_as_a_single_word() {
     json file = smallest();
     file["added_tokens"] = {added(300, "yes", "single_word")};
     QCOMPARE(pieces(file, "yes"), QString("yes"));
@@ -172,7 +172,7 @@ class TokenizerFileTest : public QObject {
     QCOMPARE(pieces(file, "éyes"), QString("Ã|©|y|e|s"));
   }
 
-  void addedTokenTakesWhiteSpace() {
+  void added_token_takes_white_space() {
     json file = smallest();
     file["added_tokens"] = {added(300, "<l>", "lstrip"), added(301, "<r>", "rstrip")};
     QCOMPARE(pieces(file, "a \t<l> a"), QString("a|<l>|Ġa"));
@@ -180,7 +180,7 @@ class TokenizerFileTest : public QObject {
     QCOMPARE(pieces(file, "<r>  <l>"), QString("<r>|<l>"));
   }
 
-  void spellingOfAddedTokensIsTheirText() {
+  void spelling_of_added_tokens_is_their_text() {
     json file = smallest();
     file["added_tokens"] = {added(260, "Ġé")};
     const auto tokenizer = Tokenizer::parse(file.dump(), "test.json");
@@ -189,7 +189,7 @@ class TokenizerFileTest : public QObject {
     QVERIFY(!tokenizer->token_of(261));
   }
 
-  void documentTokens() {
+  void document_tokens() {
     json file = smallest();
     QVERIFY(!Tokenizer::parse(file.dump(), "")->bos_id());
     file["added_tokens"] = {added(260, "<s>"), added(261, "</s>"), added(262, "[B]"),
@@ -206,7 +206,7 @@ class TokenizerFileTest : public QObject {
     QCOMPARE(Tokenizer::parse(file.dump(), "")->eos_id(), 263);
   }
 
-  void tokensThatOtherFilesName_data() {
+  void tokens_that_other_files_name_data() {
     QTest::addColumn<QString>("files");
     QTest::addColumn<QString>("expected");  // bos, eos, pad: before document after; warnings
     const auto row = [](const char* name, const char* files, const char* expected) {
@@ -256,7 +256,7 @@ class TokenizerFileTest : public QObject {
         "- <|endoftext|> -: document <|endoftext|>; F/tokenizer_config.json: is no object: what it "
         "says of special tokens is not used");
   }
-  void tokensThatOtherFilesName() {
+  void tokens_that_other_files_name() {
     QFETCH(QString, files);
     QFETCH(QString, expected);
     const QTemporaryDir folder;
@@ -357,7 +357,7 @@ class TokenizerFileTest : public QObject {
     QCOMPARE(QString::fromStdString(error_of(file.dump())), expected);
   }
 
-  void bytesThatTheVocabularyLacksAreLost() {
+  void bytes_that_the_vocabulary_lacks_are_lost() {
     json file = smallest();
     file["model"]["vocab"].erase("Ġ");
     file["model"]["merges"] = {"a b", "ab c"};
@@ -375,7 +375,7 @@ class TokenizerFileTest : public QObject {
                  "a part of the text is not in the vocabulary, nor is model.unk_token \"<unk>\""));
   }
 
-  void bytesOutsideOfUtf8BecomeTheReplacementWhereThereIsNoTokenForThem() {
+  void bytes_outside_of_utf8_become_the_replacement_where_there_is_no_token_for_them() {
     json file = smallest();
     QCOMPARE(pieces(file,
                     "a\xFF"
@@ -388,7 +388,7 @@ class TokenizerFileTest : public QObject {
              QString("a|ï|¿|½|b"));
   }
 
-  void filesThatContradictThemselvesAreWarnedOf() {
+  void files_that_contradict_themselves_are_warned_of() {
     json file = smallest();
     file["added_tokens"] = {added(260, "<a>"), added(300, "<b>"), added(300, "ab")};
     QCOMPARE(pieces(file, "<a><b>xab"), QString("<a>|<b>|x|ab"));
@@ -401,7 +401,7 @@ class TokenizerFileTest : public QObject {
                  "\"ab\" has the id 256 (as in model.vocab), not 300 as added_tokens says"}));
   }
 
-  void filesThatAreNoTokenizer() {
+  void files_that_are_no_tokenizer() {
     QCOMPARE(error_of("To be, or not to be"),
              std::string("test.json: not JSON (at byte 1); valid: a Hugging Face tokenizer.json"));
     const std::string whole = smallest().dump();
@@ -416,7 +416,7 @@ class TokenizerFileTest : public QObject {
     QVERIFY(!Tokenizer::load("/"));
   }
 
-  void aNumberThatIsOutOfRangeIsAnError() {
+  void a_number_that_is_out_of_range_is_an_error() {
     std::string text = smallest().dump();
     text.insert(1, "\"added\":1e999,");
     QCOMPARE(error_of(text),
@@ -426,7 +426,7 @@ class TokenizerFileTest : public QObject {
             std::string::npos);
   }
 
-  void aRunawayExpressionIsAnError_data() {
+  void a_runaway_expression_is_an_error_data() {
     QTest::addColumn<QString>("expression");
     QTest::addColumn<QString>("error");
     QTest::newRow("tries everything") << "(a+)+$"
@@ -436,7 +436,7 @@ class TokenizerFileTest : public QObject {
     QTest::newRow("calls itself") << R"((?<x>a\g<x>|b\g<x>|))"
                                   << "gave up";
   }
-  void aRunawayExpressionIsAnError() {
+  void a_runaway_expression_is_an_error() {
     QFETCH(QString, expression);
     QFETCH(QString, error);
     auto tokenizer = Tokenizer::parse(with_split(expression.toStdString()).dump(), "test.json");
@@ -448,7 +448,7 @@ class TokenizerFileTest : public QObject {
     QVERIFY2(said.contains(expression) && said.contains(error), qPrintable(said));
   }
 
-  void aNormalizerThatGrowsIsAnError() {
+  void a_normalizer_that_grows_is_an_error() {
     json file = smallest(), steps = json::array();
     for (int i = 0; i < 40; ++i)
       steps.push_back({{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", "aa"}});
@@ -463,7 +463,7 @@ class TokenizerFileTest : public QObject {
     QCOMPARE(error_of(file.dump()), std::string("test.json: normalizer: more than 64 steps"));
   }
 
-  void longWordsAreMergedInPartsOrRefused() {
+  void long_words_are_merged_in_parts_or_refused() {
     // Nothing joins c to a, so that the whole may be cut there; a to a joins anywhere.
     json file = smallest();
     file["model"]["vocab"]["aa"] = 260;

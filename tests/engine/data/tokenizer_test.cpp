@@ -73,7 +73,7 @@ class TokenizerTest : public QObject {
     tokenizer_ = std::make_unique<Tokenizer>(std::move(*loaded));
   }
 
-  void givesTheIdsOfHuggingFace() {
+  void gives_the_ids_of_hugging_face() {
     const auto cases = nlohmann::json::parse(read_text(kCases));
     QVERIFY(cases.size() >= 20);
     for (const auto& one : cases) {
@@ -84,7 +84,7 @@ class TokenizerTest : public QObject {
     }
   }
 
-  void encodesABookAsHuggingFaceDoes() {
+  void encodes_a_book_as_hugging_face_does() {
     const std::string book = read_text(kShakespeareFile);
     const Ids ids = encode(book);
     QCOMPARE(ids.size(), size_t{317618});
@@ -92,7 +92,7 @@ class TokenizerTest : public QObject {
     QVERIFY2(encode(book) == ids, "the cache changed the ids");
   }
 
-  void knowsItsVocabulary() {
+  void knows_its_vocabulary() {
     QCOMPARE(tokenizer_->vocab_size(), 4096);
     QCOMPARE(tokenizer_->bos_id(), 4094);
     QCOMPARE(tokenizer_->eos_id(), 4095);
@@ -105,7 +105,7 @@ class TokenizerTest : public QObject {
     QCOMPARE(tokenizer_->decode(Ids{4096, -1, 39}), std::string("H"));
   }
 
-  void findsAddedTokensInsideWords() {
+  void finds_added_tokens_inside_words() {
     QCOMPARE(encode("a<|end_of_text|>b"), (Ids{64, 4095, 65}));
     QCOMPARE(encode("<|end_of_text|><|end_of_text|>"), (Ids{4095, 4095}));
     const Ids broken = encode("<|end_of_text|");
@@ -113,7 +113,7 @@ class TokenizerTest : public QObject {
     QCOMPARE(tokenizer_->decode(broken), std::string("<|end_of_text|"));
   }
 
-  void everyByteComesBack() {
+  void every_byte_comes_back() {
     std::string bytes(256, '\0');
     std::iota(bytes.begin(), bytes.end(), '\0');
     QVERIFY(tokenizer_->decode(encode(bytes)) == bytes);
@@ -124,7 +124,7 @@ class TokenizerTest : public QObject {
     }
   }
 
-  void textThatIsNotUtf8_data() {
+  void text_that_is_not_utf8_data() {
     QTest::addColumn<QByteArray>("bytes");
     QTest::newRow("a lone continuation") << QByteArray("a\x80z");
     QTest::newRow("cut short") << QByteArray("caf\xC3");
@@ -133,7 +133,7 @@ class TokenizerTest : public QObject {
     QTest::newRow("beyond Unicode") << QByteArray("\xF4\x90\x80\x80 \xFF\xFE");
     QTest::newRow("a zero byte") << QByteArray("a\0b", 3);
   }
-  void textThatIsNotUtf8() {
+  void text_that_is_not_utf8() {
     QFETCH(QByteArray, bytes);
     const std::string text = bytes.toStdString();
     QVERIFY(tokenizer_->decode(encode(text)) == text);
@@ -143,12 +143,12 @@ class TokenizerTest : public QObject {
     QCOMPARE(ids[ids.size() - 2], 4095);
   }
 
-  void longRunsTakeNoQuadraticTime_data() {
+  void long_runs_take_no_quadratic_time_data() {
     QTest::addColumn<QString>("unit");
     for (const char* unit : {"a", " ", "\n", "1", "'", "é", "the", "日", "👩‍", "\t \n", "ab"})
       QTest::newRow(unit) << QString(unit);
   }
-  void longRunsTakeNoQuadraticTime() {
+  void long_runs_take_no_quadratic_time() {
     QFETCH(QString, unit);
     std::string text;
     while (text.size() < 1'000'000) text += unit.toStdString();
@@ -156,7 +156,7 @@ class TokenizerTest : public QObject {
     QVERIFY(tokenizer_->decode(encode(text)) == text);
   }
 
-  void randomTextComesBack() {
+  void random_text_comes_back() {
     std::mt19937 random(7);
     for (int round = 0; round < 2000; ++round) {
       const std::string text = random_text(random, random() % 200);
@@ -168,7 +168,7 @@ class TokenizerTest : public QObject {
     }
   }
 
-  void randomBytesComeBack() {
+  void random_bytes_come_back() {
     std::mt19937 random(11);
     for (int round = 0; round < 2000; ++round) {
       std::string bytes(random() % 100, '\0');
@@ -177,7 +177,7 @@ class TokenizerTest : public QObject {
     }
   }
 
-  void textsBetweenAddedTokensAreEncodedApart() {
+  void texts_between_added_tokens_are_encoded_apart() {
     std::mt19937 random(13);
     for (int round = 0; round < 500; ++round) {
       const std::string left = random_text(random, random() % 20);

@@ -105,7 +105,7 @@ class ParquetTest : public QObject {
  private Q_SLOTS:
   void init() { folder_ = std::make_unique<QTemporaryDir>(); }
 
-  void rowsAreDocuments_data() {
+  void rows_are_documents_data() {
     QTest::addColumn<int>("codec");
     QTest::addColumn<bool>("dictionary");
     for (const auto& [name, codec] : {std::pair{"as it is", Compression::UNCOMPRESSED},
@@ -117,7 +117,7 @@ class ParquetTest : public QObject {
       for (const bool dictionary : {true, false})
         QTest::addRow("%s%s", name, dictionary ? ", dictionary" : "") << int(codec) << dictionary;
   }
-  void rowsAreDocuments() {
+  void rows_are_documents() {
     QFETCH(int, codec);
     QFETCH(bool, dictionary);
     Written how;
@@ -130,7 +130,7 @@ class ParquetTest : public QObject {
              QString("[one\ntwo][][\"quoted\" \\ \t\x01 é 🙂][last][one\ntwo]"));
   }
 
-  void manyPagesAndGroups() {
+  void many_pages_and_groups() {
     for (const bool dictionary : {true, false}) {
       Written how;
       how.dictionary = dictionary;
@@ -144,7 +144,7 @@ class ParquetTest : public QObject {
     }
   }
 
-  void otherColumns() {
+  void other_columns() {
     Written how;
     how.columns = {text_node("url"), text_node("body", Repetition::REQUIRED),
                    GroupNode::Make("meta", Repetition::OPTIONAL, {text_node("title")})};
@@ -155,7 +155,7 @@ class ParquetTest : public QObject {
                                              "data.field: url, body, meta.title"));
   }
 
-  void chatsAreNamedAsSuch() {
+  void chats_are_named_as_such() {
     Written how;
     const auto message =
         GroupNode::Make("element", Repetition::OPTIONAL, {text_node("role"), text_node("content")});
@@ -173,7 +173,7 @@ class ParquetTest : public QObject {
     QCOMPARE(documents("a.parquet", "prompt"), QString("[x]"));
   }
 
-  void columnsThatAreNoText() {
+  void columns_that_are_no_text() {
     Written how;
     how.columns = {
         number_node("id"), text_node("parts", Repetition::REPEATED),
@@ -190,19 +190,19 @@ class ParquetTest : public QObject {
                 .startsWith("F/a.parquet: its column \"cost\" is of type Dec"));
   }
 
-  void rowsThatAreNoTextAreCounted() {
+  void rows_that_are_no_text_are_counted() {
     write_parquet(path("a.parquet"), {"one", std::nullopt, "\xFF\xFE", "\xED\xA0\x80", "five"});
     QCOMPARE(documents("a.parquet"),
              QString("[one]<F/a.parquet: row 2: \"text\" is null><F/a.parquet: row 3: \"text\" is "
                      "not UTF-8><F/a.parquet: row 4: \"text\" is not UTF-8>[five]"));
   }
 
-  void withoutRows() {
+  void without_rows() {
     write_parquet(path("a.parquet"), {});
     QCOMPARE(documents("a.parquet"), QString());
   }
 
-  void whatIsNoParquet() {
+  void what_is_no_parquet() {
     for (const char* content :
          {"", "PAR1", "text that is none, and longer than a footer", "PAR1PAR1PAR1"}) {
       std::ofstream(path("a.parquet"), std::ios::binary) << content;
@@ -212,7 +212,7 @@ class ParquetTest : public QObject {
   }
 
   /// Cut anywhere, a file has lost its footer.
-  void cutShort() {
+  void cut_short() {
     write_parquet(path("whole.parquet"), numbered(3000));
     const std::string whole = *heddle::read_file(path("whole.parquet"), 1 << 30);
     for (size_t part = 1; part < 20; ++part) {
@@ -244,7 +244,7 @@ class ParquetTest : public QObject {
     }
   }
 
-  void memoryIsAPages() {
+  void memory_is_a_pages() {
     Written how;
     how.dictionary = false;
     how.columns = {text_node("text")};
@@ -266,7 +266,7 @@ class ParquetTest : public QObject {
   }
 
   /// From any chunk on the rows are numbered as before it.
-  void goesOnAtAChunk() {
+  void goes_on_at_a_chunk() {
     Rows rows = numbered(40'000, std::string(90, '.'));
     rows[39'998] = std::nullopt;
     write_parquet(path("a.parquet"), rows);
@@ -292,7 +292,7 @@ class ParquetTest : public QObject {
   }
 
   /// The store is that of the same texts as lines of JSON.
-  void tokensAreThoseOfTheSameTexts() {
+  void tokens_are_those_of_the_same_texts() {
     std::ofstream lines(path("a.jsonl"));
     const Rows rows = numbered(5000, ": all that glisters is not gold");
     for (const auto& row : rows) lines << "{\"text\": \"" << *row << "\"}\n";
@@ -315,7 +315,7 @@ class ParquetTest : public QObject {
   }
 
   /// A file says how many rows it has: what they come to is known without reading them all.
-  void allOfItIsGuessedByItsFirstRows() {
+  void all_of_it_is_guessed_by_its_first_rows() {
     constexpr int kRows = 150'000;
     write_parquet(path("a.parquet"), numbered(kRows, ": all that glisters is not gold"));
     heddle::recipe::Data data;

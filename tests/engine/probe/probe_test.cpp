@@ -26,7 +26,7 @@ class ProbeTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void findingsAreJudged_data() {
+  void findings_are_judged_data() {
     QTest::addColumn<QString>("name");
     QTest::addColumn<Status>("worst");
     QTest::newRow("a node with GPUs") << "gpu_node" << Status::pass;
@@ -34,7 +34,7 @@ class ProbeTest : public QObject {
     QTest::newRow("a GPU and a driver that are too old") << "old_gpu_node" << Status::fail;
     QTest::newRow("a node on which little will run") << "poor_node" << Status::fail;
   }
-  void findingsAreJudged() {
+  void findings_are_judged() {
     QFETCH(QString, name);
     QFETCH(Status, worst);
     const std::string file = kFixtures + name.toStdString();
@@ -48,7 +48,7 @@ class ProbeTest : public QObject {
     QCOMPARE(to_json(*again), to_json(*report));
   }
 
-  void gpusThatRunsMaySee_data() {
+  void gpus_that_runs_may_see_data() {
     QTest::addColumn<QString>("variable");
     QTest::addColumn<QList<int>>("free");  // GiB, of each that is left
     QTest::newRow("two by index") << "3, 1" << QList<int>{79, 1};
@@ -58,7 +58,7 @@ class ProbeTest : public QObject {
     QTest::newRow("none") << "" << QList<int>{};
     QTest::newRow("no such") << "-1" << QList<int>{};
   }
-  void gpusThatRunsMaySee() {
+  void gpus_that_runs_may_see() {
     QFETCH(QString, variable);
     QFETCH(QList<int>, free);
     const auto report = judge("cuda_visible\t" + variable.toStdString() + "\n" +
@@ -73,7 +73,7 @@ class ProbeTest : public QObject {
         QCOMPARE(check.value.find("CUDA_VISIBLE_DEVICES") != std::string::npos, free.size() < 4);
   }
 
-  void whatRunsCannotUseIsSaid() {
+  void what_runs_cannot_use_is_said() {
     const auto old = judge(text_of(kFixtures + "old_gpu_node.txt"), 0, 0);
     QVERIFY(old);
     QVERIFY2(!old->gpu_fault.empty(), old->gpu_fault.c_str());
@@ -90,7 +90,7 @@ class ProbeTest : public QObject {
   }
 
   // The gatherer, on an nvidia-smi that answers as a node's.
-  void theScriptAsksTheDriver() {
+  void the_script_asks_the_driver() {
     QTemporaryDir folder;
     const std::string tool = folder.filePath("nvidia-smi").toStdString();
     std::ofstream(tool) << R"(#!/bin/sh
@@ -122,14 +122,14 @@ esac
     QCOMPARE(nvlink->value, std::string("between all GPUs"));
   }
 
-  void aScriptThatStoppedHalfwayIsNoReport() {
+  void a_script_that_stopped_halfway_is_no_report() {
     QVERIFY(!judge("host\tnode\n", 0, 0));
     QVERIFY(!judge("", 0, 0));
     QVERIFY(!report_from_json("{}"));
   }
 
   // One of them once overflowed.
-  void sizesThatNoMachineHasAreUnknown() {
+  void sizes_that_no_machine_has_are_unknown() {
     const std::string crash = text_of(HEDDLE_SOURCE_DIR
                                       "/tests/fixtures/crash/"
                                       "json-crash-af6a7b9dcfd74ab5438e8bfddeec5c2272e9bc90");
@@ -156,13 +156,13 @@ esac
     QVERIFY(!report_from_json(std::string(1 << 19, '[')));
   }
 
-  void whatCannotBeToldIsUnknown() {
+  void what_cannot_be_told_is_unknown() {
     const auto report = judge("host\tnode\nkernel\tLinux 6\nmachine\tx86_64\nend\tyes\n", 0, 0);
     QVERIFY(report);
     QCOMPARE(report->worst(), Status::unknown);
   }
 
-  void thisMachineIsProbed() {
+  void this_machine_is_probed() {
     const auto report = probe_this_machine(QDir::tempPath().toStdString() + "/none/yet");
     QVERIFY2(report, report ? "" : report.error().message.c_str());
     QCOMPARE(report->cores, static_cast<int64_t>(QThread::idealThreadCount()));

@@ -44,7 +44,7 @@ class DataSourcesTest : public QObject {
     QCOMPARE(found.join('|'), names);
   }
 
-  void sharesAreOfAllWeights() {
+  void shares_are_of_all_weights() {
     recipe::Data data;
     data.mix = {{{"a.txt"}, 3}, {{"b.txt"}, 1}};
     const auto sources = recipe::sources_of(data);

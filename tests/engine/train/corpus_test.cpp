@@ -75,7 +75,7 @@ class CorpusTest : public QObject {
   }
 
   /// The ranks begin with the first shard, and go on with what is made meanwhile.
-  void trainingBeginsBeforeAllIsTokenized() {
+  void training_begins_before_all_is_tokenized() {
     QByteArray text;
     for (int i = 0; i < 30; ++i)
       text += all_of(HEDDLE_SOURCE_DIR "/resources/data/tinyshakespeare.txt");
@@ -85,7 +85,7 @@ class CorpusTest : public QObject {
     QCOMPARE(run.results()["losses"].toArray().size(), 6);
   }
 
-  void whatIsWrongIsToldWhereTheRecipeNamesIt() {
+  void what_is_wrong_is_told_where_the_recipe_names_it() {
     const auto run = train(put("bad.jsonl", "{\"text\": \"one\"}\n{\"text\": null}\n"), "1");
     QCOMPARE(run.exit_code, 2);
     QVERIFY2(run.err.contains("data.text: " + folder_.filePath("bad.jsonl").toUtf8() +
@@ -93,7 +93,7 @@ class CorpusTest : public QObject {
              run.err.constData());
   }
 
-  void dataIsDescribedBeforeItIsTokenized() {
+  void data_is_described_before_it_is_tokenized() {
     const auto described = [&](const QString& text) {
       return run_engine({"describe-data", folder_.filePath("r.toml"), "--set",
                          "data.text=[\"" + text + "\"]", "--set",
@@ -112,7 +112,7 @@ class CorpusTest : public QObject {
     QVERIFY(missing.err.contains("data.text: /nowhere/a.txt: no such file or folder"));
   }
 
-  void tokenizedAheadItIsNotAgain() {
+  void tokenized_ahead_it_is_not_again() {
     const QString cache = "data.cache=\"" + folder_.filePath("ahead") + "\"";
     const QString text = put("ahead.txt", "To be, or not to be, that is the question. ");
     const auto ahead = run_engine({"tokenize-corpus", folder_.filePath("r.toml"), "--jobs", "1",
@@ -128,7 +128,7 @@ class CorpusTest : public QObject {
     QCOMPARE(QFileInfo(shard).lastModified(), made);
   }
 
-  void storesAreListedAndCleaned() {
+  void stores_are_listed_and_cleaned() {
     const QString cache = folder_.filePath("stores");
     const QString text = put("kept.txt", "All that glisters is not gold. ");
     const auto run = train(text, "1", {"data.cache=\"" + cache + "\"", "data.seq_len=4"});
