@@ -26,8 +26,8 @@ auto caught(Body&& body) -> decltype(body()) {
   }
 }
 
-/// A program: calls `body`, which returns the exit code; an exception is said, and the code is 1.
-/// So is a success of which not all that went to stdout was written.
+/// A program: calls `body`, which returns the exit code; an exception is printed, and the code
+/// is 1. So is a success of which not all that went to stdout was written.
 template <typename Body>
 int guarded_main(std::string_view program, Body&& body) {
   int code = 1;
@@ -44,7 +44,7 @@ int guarded_main(std::string_view program, Body&& body) {
   return code;
 }
 
-/// A thread that the process cannot do without: calls `body`; an exception is said, and ends the
+/// A thread that the process cannot do without: calls `body`; an exception is printed, and ends the
 /// process with code 1.
 template <typename Body>
 void guarded_thread(std::string_view name, Body&& body) {

@@ -48,7 +48,7 @@ struct Pipe {
   }
 };
 
-/// The child's stdin lies in a memory file: no pipe that both sides could wait on.
+/// The child's stdin is a memory file: no pipe that both sides could wait on.
 bool fill(const Fd& file, const std::string& input) {
   size_t done = 0;
   while (done < input.size()) {

@@ -12,7 +12,7 @@
 namespace heddle {
 
 /// The value of a JSON text. An error says what is wrong and at which byte: bytes that are no JSON,
-/// a number that no double holds (1e999), a name that stands twice in an object, or more than the
+/// a number that no double holds (1e999), a name that appears twice in an object, or more than the
 /// budget, of which a list or an object takes two; nothing beyond it is built.
 Result<nlohmann::json> read_json(std::string_view text, const Budget& budget = {});
 

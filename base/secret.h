@@ -11,7 +11,7 @@
 namespace heddle {
 
 /// Wiped from memory with its last copy. It is never an argument, never part of an environment and
-/// never logged: it travels on the stdin of a program and lies in files that only their owner
+/// never logged: it travels on the stdin of a program and is in files that only their owner
 /// reads.
 class Secret {
  public:

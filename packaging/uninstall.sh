@@ -33,7 +33,7 @@ keep+=("$HEDDLE_ROOT|this checkout")
 keep+=("${CCACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/ccache}|compiler cache, which other projects may use; ccache --clear empties it")
 keep+=("/etc/systemd/system/ssh.service|keeps the sshd that came for the tests off")
 
-# The list of packages lies in the cache that is about to go.
+# The list of packages is in the cache that is about to go.
 installed=()
 [[ -f $HEDDLE_INSTALLED ]] && mapfile -t installed < <(sort -u "$HEDDLE_INSTALLED")
 

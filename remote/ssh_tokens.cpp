@@ -36,7 +36,7 @@ Result<std::string> replaced(const std::string& text, const Tokens& tokens, bool
     } else {
       const auto token = at < text.size() ? tokens.find(text[at]) : tokens.end();
       if (token == tokens.end()) {
-        return fail("\"{}\": %{} stands for nothing here; valid: {}", text,
+        return fail("\"{}\": %{} has no meaning here; valid: {}", text,
                     at < text.size() ? text.substr(at, 1) : "", letters(tokens));
       }
       made += token->second;

@@ -9,7 +9,7 @@ namespace heddle::storage {
 namespace {
 
 // Level 0: count u32, evenly spaced u32, then first step and stride, or all steps; then the values.
-static_assert(sizeof(Bin) == 56, "bins are stored as they lie in memory: no padding");
+static_assert(sizeof(Bin) == 56, "bins are stored as they are in memory: no padding");
 
 struct SamplesHeader {
   uint32_t count = 0;

@@ -22,14 +22,14 @@ using Curve = std::vector<CurvePoint>;
 /// Seconds at a size: on straight lines between the points; behind the last one at its rate.
 double at_bytes(const Curve& curve, int64_t bytes);
 
-/// A kind of collective while compute stands still; while compute runs, which then is the longer
+/// A kind of collective while compute is idle; while compute runs, which then is the longer
 /// by what it lost (arXiv 2504.03662: overlapping slows both).
 struct CollectiveTimes {
   Curve alone, beside_compute, lost;
 };
 
 /// The wire that a transfer uses. Transfers over one wire come one after the other; over two they
-/// move at the same time: GPUs reach those of their node without its network.
+/// move at the same time: GPUs reach GPUs of their node without its network.
 enum class Wire : uint8_t { node, network };
 inline constexpr size_t kWires = 2;
 
@@ -46,7 +46,7 @@ struct Link {
   CollectiveTimes activations = {}, all_reduce = {}, all_to_all = {}, to_neighbour = {};
 };
 
-/// The operator whose rate stands for all that only move bytes and were not measured.
+/// The operator whose rate is used for all that only move bytes and were not measured.
 inline constexpr const char* kMovesBytes = "aten.add.Tensor";
 
 /// The speed of an operator for operands of about this shape.

@@ -1,4 +1,4 @@
-// How far predictions on this machine have been off: each finished run is held against its own.
+// How far predictions on this machine have been off: each finished run is compared with its own.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ passes::Plan planned(const graph::Graph& captured, const passes::PlanOptions& ba
   return passes::plan(captured, options);
 }
 
-// Neighbouring blocks joined, `count` at a time; what lies between blocks stays by itself.
+// Neighbouring blocks joined, `count` at a time; nodes between blocks stay by themselves.
 BucketPlan joined(const BucketPlan& by_block, size_t count) {
   BucketPlan plan;
   size_t blocks = 0;

@@ -32,7 +32,7 @@ enum class Collective { gather, all_reduce, all_to_all, to_neighbour };
 ///
 /// where `link` is what a node's ranks reach inside it or, if that is less, out of it: as many
 /// network cards as the group has a share in. LL moves half as much as Simple, LL128 15/16. Inside
-/// a node what was measured stands for Simple, between two numbers of ranks in between.
+/// a node the measured time is Simple's, between two numbers of ranks in between.
 double collective_seconds(Collective collective, double bytes, const Placement& placement,
                           const hardware::Node& node, const hardware::Network& network);
 

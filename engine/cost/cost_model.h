@@ -12,7 +12,7 @@
 
 namespace heddle::cost {
 
-/// Seconds of a node: compute by itself; a collective while compute stands still, and while it
+/// Seconds of a node: compute by itself; a collective while compute is idle, and while it
 /// runs, and what compute loses then.
 struct Duration {
   double alone = 0, beside_compute = 0, lost = 0;

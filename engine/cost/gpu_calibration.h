@@ -51,7 +51,7 @@ struct GpuMeasurement {
   std::vector<int64_t> shape;  // as `what` has it
   double work = 0;             // FLOP, bytes; 0: none to speak of
   double seconds = 0;          // of one: the median over repetitions, and over ranks
-  double spread = 0;           // as a share: what lies between the quartiles, or the ranks
+  double spread = 0;           // as a share: between the quartiles, or the ranks
 };
 
 /// A gather while products run that outlast it (arXiv 2504.03662: each slows the other).

@@ -23,7 +23,7 @@ using hardware::LinkRate;
 using hardware::Number;
 
 struct MeasuredSpread {
-  double median = 0, share = 0;  // what lies between the quartiles, of the median
+  double median = 0, share = 0;  // between the quartiles, of the median
 };
 
 MeasuredSpread measured_spread(std::vector<double> values) {

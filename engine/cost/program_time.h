@@ -21,7 +21,7 @@ struct ProgramTime {
 ///     layer = max(device, host) with device = products / share + attention / share + passes ·
 ///     times step  = micro-batches · slowest stage + the other stages' turns + what is done once
 ///
-/// Exchanges inside a node stand in the device's queue; those that leave it are waited for. Where
+/// Exchanges inside a node are in the device's queue; those that leave it are waited for. Where
 /// parameters are sharded, a layer takes at least what its gathers and scatters do, which take
 /// multiprocessors from compute meanwhile.
 ProgramTime program_time(const ProgramShape& shape, const StepParts& parts,

@@ -17,7 +17,7 @@ namespace {
 using graph::Graph;
 using graph::Node;
 
-// A transfer that several pipeline ranks come to: the k-th of its group.
+// A transfer that several pipeline ranks join: the k-th of its group.
 struct Meeting {
   size_t expected = 0, came = 0;
   double latest = 0;  // of those that came
@@ -44,7 +44,7 @@ class Meetings {
     return known->second;
   }
 
-  // `number`: how many of the group this rank has come to before.
+  // `number`: how many of the group this rank has joined before.
   void come(int group, size_t number, double now, double seconds) {
     auto& [members, meetings] = groups_[static_cast<size_t>(group)];
     if (meetings.size() <= number) meetings.resize(number + 1);
@@ -195,7 +195,7 @@ class Rank {
 
   Queue& queue_of(size_t node) { return wires_[static_cast<size_t>(durations_[node].wire)]; }
 
-  // False: other ranks have yet to come to it.
+  // False: other ranks have yet to reach it.
   bool wait(size_t i) {
     Transferred& transfer = result_.transfers[i];
     if (group_[i] < 0) {

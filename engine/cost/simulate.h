@@ -31,8 +31,8 @@ RankProgram program_of(const graph::Graph& planned, const CostModel& cost);
 struct Transferred {
   double started = 0;  // the program's order to begin
   Interval moving;
-  Interval bubble;       // compute stands still, as another pipeline stage has yet to come to it
-  double exposed = 0;    // compute stands still while it moves, or while what is before it does
+  Interval bubble;       // compute is idle, as another pipeline stage has yet to reach it
+  double exposed = 0;    // compute is idle while it moves, or while what is before it does
   double idle_link = 0;  // since its wire had last moved anything, when this one was started
   double beside = 0;     // compute between its start and its wait
 };
@@ -47,8 +47,8 @@ struct Carried {
 struct Simulated {
   double step_seconds = 0;
   double compute_seconds = 0;
-  double exposed_seconds = 0;          // compute stands still for communication
-  double bubble_seconds = 0;           // compute stands still for another pipeline stage
+  double exposed_seconds = 0;          // compute is idle for communication
+  double bubble_seconds = 0;           // compute is idle for another pipeline stage
   std::vector<Interval> compute;       // by node; empty for collectives and waits
   std::vector<Transferred> transfers;  // by node; empty for others
   std::vector<Carried> carried;

@@ -29,7 +29,7 @@ class AddedTokens {
   /// Contents are not empty.
   static Result<AddedTokens> make(std::vector<AddedToken> tokens);
 
-  /// Where a token lies in the text (with the white space that it takes).
+  /// Where a token is in the text (with the white space that it takes).
   struct Found {
     Match place;
     int32_t id = 0;

@@ -8,7 +8,7 @@
 
 namespace heddle::data {
 
-/// The bytes that a token's spelling stands for ("Ġthe" → " the"); none if a character is not of
+/// The bytes that a token's spelling means ("Ġthe" → " the"); none if a character is not of
 /// the alphabet.
 std::optional<std::string> bytes_of_spelling(std::string_view spelling);
 

@@ -36,7 +36,7 @@ Result<> ChunkReader::close() {
   const SourceFile& file = files_[place_.file];
   const auto now = look_at(file.path);
   if (!now || *now != file)
-    return fail("{}: has changed since it was first looked at; start again, and it is read anew",
+    return fail("{}: has changed since it was first looked at; start again, and it is read again",
                 file.path);
   place_ = {place_.file + 1, 0, 1};
   return {};

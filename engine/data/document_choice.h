@@ -17,7 +17,7 @@ struct DocumentChoice {
   int64_t most = 0;  // of the documents chosen only the first; 0: all
 
   /// Whether a document is in the part: by its text, or a text file's by the file's name, so that
-  /// the same document is always held out, wherever it stands and however often.
+  /// the same document is always held out, wherever it is and however often.
   bool takes(std::string_view identity) const;
 };
 

@@ -1,4 +1,4 @@
-// The first part of a text, tokenized: what all of it comes to is told from that, before it is.
+// The first part of a text, tokenized: an estimate of the whole text's tokens.
 #pragma once
 
 #include <cstdint>

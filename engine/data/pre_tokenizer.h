@@ -35,7 +35,7 @@ enum class Behavior : uint8_t {
 /// A sequence of steps, each applied to the pieces of the one before. Threads: as Regex.
 class PreTokenizer {
  public:
-  /// `invert`: what lies between matches counts as one.
+  /// `invert`: the text between matches counts as one.
   void add_split(Regex regex, Behavior behavior = Behavior::isolated, bool invert = false) {
     steps_.emplace_back(Split{std::move(regex), behavior, invert});
   }

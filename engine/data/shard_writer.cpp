@@ -106,7 +106,7 @@ Result<> verify_shard(const std::string& path) {
     XXH3_64bits_update(hash.get(), bytes->data(), bytes->size());
   }
   if (XXH3_64bits_digest(hash.get()) == header->hash) return {};
-  return fail("{}: is damaged; remove it, and it is made anew", path);
+  return fail("{}: is damaged; remove it, and it is made again", path);
 }
 
 }  // namespace heddle::data

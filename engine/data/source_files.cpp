@@ -64,7 +64,7 @@ class Folder {
     struct stat about {};
     if (stat(folder.c_str(), &about) != 0)
       return fail("{}: cannot be read: {}", folder.string(), std::strerror(errno));
-    // A link may lead to a folder that it lies in.
+    // A link may lead to a folder that contains it.
     if (!seen_.emplace(about.st_dev, about.st_ino).second) return {};
     std::error_code error;
     for (auto entry = fs::directory_iterator(folder, error);

@@ -45,7 +45,7 @@ struct Sources {
 /// The text files that paths stand for: themselves; for a folder all below it, in the order of
 /// their paths; for a pattern (*, ?, […]) all that it matches, in that order, too. Hidden files and
 /// folders, and links that lead out of a folder, are left out unless they are named. Where a path
-/// is that of a file, its characters are no pattern.
+/// names a file, its characters are no pattern.
 Result<Sources> find_sources(const std::vector<std::string>& paths);
 
 }  // namespace heddle::data

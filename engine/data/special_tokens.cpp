@@ -45,7 +45,7 @@ std::optional<NamedToken> by_content(const json& value, std::string where) {
   return NamedToken{std::move(content), {}, std::move(where)};
 }
 
-/// A number, or a list whose first is meant; −1 stands for none.
+/// A number, or a list whose first is meant; −1 means none.
 std::optional<NamedToken> by_id(const json& value, std::string where) {
   const json& id = value.is_array() && !value.empty() ? value.front() : value;
   if (!id.is_number_integer()) return std::nullopt;

@@ -27,7 +27,7 @@ static_assert(std::endian::native == std::endian::little);
 constexpr int kVersion = 2;
 constexpr int64_t kFirstShards = 16, kFirstTokens = int64_t{1} << 22,
                   kLaterTokens = int64_t{1} << 26;
-constexpr uint64_t kHashed = 1 << 16;  // bytes of a text that is told by what it holds, too
+constexpr uint64_t kHashed = 1 << 16;  // bytes that also identify a text
 constexpr size_t kMaxTokenizer = size_t{1} << 30;
 constexpr size_t kMaxTotals = 1 << 16, kMaxFailure = size_t{1} << 20;
 constexpr auto kLook = std::chrono::milliseconds(20);
@@ -158,7 +158,7 @@ Result<std::optional<StoreTotals>> read_totals(const std::string& folder) {
   const StoreTotals totals{number("tokens"), number("documents"), number("skipped"),
                            number("bytes")};
   if (totals.tokens < 0 || totals.documents < 0)
-    return fail("{}: says no totals; valid: remove {}, it is made anew", path, folder);
+    return fail("{}: says no totals; valid: remove {}, it is made again", path, folder);
   return totals;
 }
 

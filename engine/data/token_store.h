@@ -32,9 +32,9 @@ struct StoreOrigin {
   std::string folder() const { return cache + "/" + id; }
 };
 
-/// Looks at the texts and the tokenizer's file. A text is told by its path, its size and when it
-/// was last changed; a small one by what it holds, too, since it may be rewritten within a tick of
-/// the clock. Reading a terabyte to hash it would take the hours that a store saves.
+/// Looks at the texts and the tokenizer's file. A text is identified by its path, its size and when
+/// it was last changed; a small one by what it holds, too, since it may be rewritten within a tick
+/// of the clock. Reading a terabyte to hash it would take the hours that a store saves.
 Result<StoreOrigin> store_origin(const recipe::Data& data, Part part = Part::training);
 
 /// This host's own cache of stores: where `data.cache` is empty.

@@ -27,7 +27,7 @@ class Tokenizer {
   /// Reads a tokenizer.json, and the files beside it that name its special tokens. Errors name the
   /// file, the part of it, and what would be right.
   static Result<Tokenizer> load(const std::string& path);
-  /// The same from memory; `name` stands for the file in errors.
+  /// The same from memory; errors name it `name`.
   static Result<Tokenizer> parse(std::string_view json, const std::string& name,
                                  const NamedTokens& named = {});
 

@@ -25,7 +25,7 @@ inline constexpr Budget kTokenizerBudget{
 /// The spaces that decoding removes at the beginning of a text in SentencePiece's alphabet.
 struct LeadingSpaces {
   size_t most = 0;                  // spaces of the text
-  bool all_of_first_token = false;  // and those of the first token
+  bool all_of_first_token = false;  // and of the first token
 };
 
 /// The content of a tokenizer.json.

@@ -22,7 +22,7 @@ at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
 at::Tensor rope(const at::Tensor& x, const at::Tensor& table, const at::Tensor& positions);
 
 /// Which keys a query sees, by their index in the sequence: those from `first` to `last`, each
-/// int64 [B, S]. The N keys lie in equal pieces of consecutive indices, which begin at `starts`,
+/// int64 [B, S]. The N keys are in equal pieces of consecutive indices, which begin at `starts`,
 /// int64 [pieces]; without it there is one piece, from 0. Without `first` and `last` attention is
 /// causal, N = S. Enough for documents packed into a sequence and for parts of one on several
 /// ranks, without a mask of S × N. `sight`: what kernels need of the three besides, made once for

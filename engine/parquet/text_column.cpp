@@ -112,7 +112,7 @@ class TextColumn : public ParquetColumn {
     may_be_null_ = whole_ > 0;
   }
 
-  /// The next ones of the page; the values lie in it.
+  /// The next ones of the page; it holds the values.
   Result<> read_rows() {
     int64_t values = 0;
     rows_ = reader_->HasNext()

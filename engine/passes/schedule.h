@@ -58,7 +58,7 @@ struct TurnSeconds {
   double whole = 0, until_sent = 0;
 };
 
-/// Every rank's actions as they come to pass: each begins when the rank has ended the one before
+/// Every rank's actions as they happen: each begins when the rank has ended the one before
 /// and all that it needs is there, `transfer` seconds after it was sent by another rank. A rank
 /// whose order does not fit the others' has fewer than `actions_of` gives.
 std::vector<std::vector<Turn>> timetable(const Pipeline& pipeline,

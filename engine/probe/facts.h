@@ -13,7 +13,7 @@ namespace heddle::probe {
 
 inline constexpr int64_t kGiB = int64_t{1} << 30;
 
-/// Values by key. Those of one key stand in the script's order.
+/// Values by key. Several values of one key keep the script's order.
 using Facts = std::multimap<std::string, std::string>;
 
 /// The first of a key; empty where there is none.

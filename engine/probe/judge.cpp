@@ -146,7 +146,7 @@ Facts parse(const std::string& output) {
 Result<Report> judge(const std::string& output, double asked, double answered) {
   const Facts facts = parse(output);
   if (text_of(facts, "end") != "yes")
-    return fail("the probe's script did not come to its end: {}", excerpt(output));
+    return fail("the probe's script did not finish: {}", excerpt(output));
   Report report;
   report.host = text_of(facts, "host");
   report.cores = number_of(facts, "cores").value_or(0);

@@ -10,7 +10,7 @@ namespace heddle::recipe {
 
 struct Bucket {
   std::vector<std::string> names;     // as the recipe writes them: "layers.2-3"
-  std::vector<std::string> modules;   // the same one by one; each stands for all below it
+  std::vector<std::string> modules;   // the same one by one; each includes all below it
   std::vector<Parameter> parameters;  // what they read, in forward's order; see `reads`
 };
 

@@ -198,7 +198,7 @@ std::vector<Block> blocks_of(const std::string& text, const toml::array& tables,
   return blocks;
 }
 
-/// The lines of the wanted exceptions: those that stand in the text already as they stand there.
+/// The lines of the wanted exceptions: lines that the text has already are kept as written.
 std::string block_lines(const std::string& text, std::vector<Block> blocks,
                         const std::vector<Override>& wanted) {
   std::string lines;

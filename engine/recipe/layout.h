@@ -40,7 +40,7 @@ class Layout {
 
   /// All groups of more than one rank, in the order in which ranks make them.
   const std::vector<Group>& groups() const { return groups_; }
-  /// The ranks of the group of this kind that lies along `rank`'s pipeline, or that it is in.
+  /// The ranks of the group of this kind along `rank`'s pipeline, or that it is in.
   std::vector<int> members(int64_t rank, const Group& group) const;
   /// By its name; nullptr where the layout has none of that name.
   const Group* group(std::string_view name) const;

@@ -49,7 +49,7 @@ int64_t parameter_count(const Model& model);
 /// Elements of one layer's parameters.
 int64_t layer_parameter_count(const Model& model);
 
-/// One of the customs of counting a model's FLOPs, by which its MFU is told: one throughput reads
+/// One of the customs of counting a model's FLOPs, that gives its MFU: one throughput reads
 /// 18 % apart. None counts recomputation.
 struct FlopsConvention {
   const char* words;
@@ -57,7 +57,7 @@ struct FlopsConvention {
   double (*flops_per_token)(const Model& model, int64_t seq_len);
 };
 
-/// The first one is what runs are told by: 6·(N − N_embedding) + full attention, which is
+/// Runs are reported by the first one: 6·(N − N_embedding) + full attention, which is
 /// 6·layers·heads·(2·head_dim)·seq_len (TorchTitan, NeMo). A tied output matrix is counted: it is
 /// multiplied with.
 const std::vector<FlopsConvention>& flops_conventions();

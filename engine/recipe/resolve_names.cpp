@@ -36,7 +36,7 @@ void check_name(const Modules& modules, const Model& model, const std::string& n
                   nearest(name, candidates));
 }
 
-/// Whether a name of [[override]] is of parameters, not of a module; faults of it are told.
+/// Whether a name of [[override]] is of parameters, not of a module; reports its faults.
 bool names_parameters(const Modules& modules, const std::string& name, const Override& exception,
                       const std::string& place, Checks& checks) {
   const bool is_kind = std::ranges::find(parameter_kinds(), name) != parameter_kinds().end();

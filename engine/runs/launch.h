@@ -36,7 +36,7 @@ struct Launch {
   /// unless the run has checkpoints of its own already.
   std::vector<std::string> begin_with;
   Ancestry ancestry;
-  std::string device_choice;  // what hardware.device = "auto" has come to and why, for the log
+  std::string device_choice;  // the device that "auto" chose and why, for the log
 };
 
 /// Whether its ranks train, rather than measure or evaluate.

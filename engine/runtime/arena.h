@@ -1,4 +1,4 @@
-// One block of memory that a step's buffers lie in.
+// One block of memory that holds a step's buffers.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -25,7 +25,7 @@ class HostSide {
   void send(const Program& program) const;
   /// The same of the copies of the outputs, which are numbers.
   void fetch(const Program& program);
-  /// They, once the device has come to it.
+  /// They, once the device has reached it.
   const NamedTensors& outputs() const { return outputs_; }
 
  private:

@@ -22,7 +22,7 @@ class Timeline {
 
 /// Seconds for which the compute stream is idle.
 struct Unhidden {
-  double exposed = 0;  // communication runs, or ranks of the same stage have yet to come to it
+  double exposed = 0;  // communication runs, or ranks of the same stage have yet to reach it
   double bubble = 0;   // another pipeline stage has
 };
 Unhidden unhidden(const std::vector<telemetry::Span>& spans);

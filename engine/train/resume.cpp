@@ -146,7 +146,7 @@ Result<Beginning> begin(const recipe::Recipe& recipe, const runs::RankContext& c
   }
   if (!names.empty())
     return fail(
-        "checkpoint.folder: none of the checkpoints in {} is whole ({}); to begin anew move them "
+        "checkpoint.folder: none of the checkpoints in {} is whole ({}); to begin again move them "
         "away",
         place->folder, fmt::join(beginning.warnings, "; "));
   if (!context.launch.begin_with.empty()) return begin_with_another(recipe, context, states);

@@ -123,7 +123,7 @@ class PlannedRunner final : public Runner {
     states_.join_pages();
   }
 
-  runtime::Arena states_;  // what the states' tensors lie in
+  runtime::Arena states_;  // holds the states' tensors
   int64_t runs_ = 0;
   runtime::Executor executor_;
   std::optional<runtime::Executor> validation_;

@@ -24,7 +24,7 @@ class Channel {
  public:
   /// None: its fd() is -1.
   Channel() = default;
-  /// Takes over a connected socket. Without keys all is said in clear.
+  /// Takes over a connected socket. Without keys nothing is encrypted.
   explicit Channel(Socket socket, const std::optional<Keys>& keys = std::nullopt);
 
   int fd() const { return socket_.fd(); }

@@ -56,7 +56,7 @@ class Handshake {
 
   Bytes hello() const;
 
-  /// How many bytes are to come next; 0: all is said.
+  /// How many bytes come next; 0: the handshake is complete.
   size_t awaits() const;
   /// Takes those bytes. Gives what is to be sent then, or why the other is no rank of the run.
   Result<Bytes> take(std::span<const uint8_t> bytes);

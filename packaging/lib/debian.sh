@@ -7,7 +7,7 @@ HEDDLE_INSTALLED="$HEDDLE_CACHE/debian-packages-installed.txt"
 # packages_of LIST...: the names in these files, one a line, sorted.
 packages_of() { sed -e 's/#.*//' -e 's/[[:space:]]//g' -e '/^$/d' "$@" | sort -u; }
 
-# missing_packages LIST...: those of the lists that are not installed.
+# missing_packages LIST...: the packages of the lists that are not installed.
 missing_packages() {
   comm -23 <(packages_of "$@") \
     <(dpkg-query --show --showformat '${db:Status-Status} ${Package}\n' 2>/dev/null |

@@ -330,7 +330,7 @@ def page(done):
 
 
 def environment_of(python, build):
-    """The engine's libraries are those of PYTHON's torch, and what lies next to the engine."""
+    """The engine's libraries are PYTHON's torch's, or are next to the engine."""
     try:
         words = subprocess.run([python, "-c", "import glob, os, sys, torch; lib = os.path.dirname(torch.__file__); "
                                 "print(torch.__version__); print(sys.executable); print(lib + '/lib'); "

@@ -126,7 +126,7 @@ class HostileLogTest : public QObject {
       (void)workbench::read_steps(store.reader, must(store.reader.run(run)), 0);
     });
     qInfo("%.0f MiB", taken);
-    QVERIFY2(taken >= 0, "it did not come to its end");
+    QVERIFY2(taken >= 0, "it did not finish");
     QVERIFY2(taken <= 300, qPrintable(QString::number(taken)));
   }
 

@@ -1,4 +1,4 @@
-// Finished runs held against what was predicted of them.
+// Finished runs compared with their predictions.
 #include "engine/cost/checks.h"
 
 #include <sys/wait.h>

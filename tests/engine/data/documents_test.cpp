@@ -1,4 +1,4 @@
-// Which documents a recipe's data.text stands for.
+// Which documents a recipe's data.text means.
 #include "engine/data/documents.h"
 
 #include <sys/stat.h>

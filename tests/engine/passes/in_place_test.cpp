@@ -28,7 +28,7 @@ class InPlaceTest : public QObject {
     QTest::newRow("the second, as the first is an input")
         << products + "%3: f32[8, 8] = aten.add.Tensor(%0, %2)\n"
         << 3 << 2;
-    QTest::newRow("the second, as the first is read once more")
+    QTest::newRow("the second, as the first is read again")
         << products + "%3: f32[8, 8] = aten.add.Tensor(%1, %2)\n%4: f32[8, 8] = aten.mm(%3, %1)\n"
         << 3 << 2;
     QTest::newRow("both are one") << products + "%3: f32[8, 8] = aten.add.Tensor(%2, %2)\n"

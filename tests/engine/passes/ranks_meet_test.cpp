@@ -1,4 +1,4 @@
-// The plans of all ranks of a pipeline, run beside each other, come to their end: no rank waits for
+// The plans of all ranks of a pipeline, run next to each other, finish: no rank waits for
 // one that waits for it, and what meets in a group is the same on all its ranks.
 #include <QTest>
 #include <vector>

@@ -11,7 +11,7 @@ double now() {
       .count();
 }
 
-// The stream has come to it.
+// The stream has reached it.
 void set_done(const std::shared_ptr<fake::Mark>& mark) {
   const fake::Lock lock(fake::state());
   const fake::Stream* stream = fake::stream_at_work();
