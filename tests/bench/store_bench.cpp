@@ -6,15 +6,14 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <deque>
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <random>
 
 #include "base/clock.h"
 #include "storage/queries.h"
 #include "storage/writer.h"
+#include "tests/bench/scale_stores.h"
 #include "tests/support/results.h"
 
 using namespace heddle;
@@ -59,32 +58,10 @@ NewRun named(const std::string& name) {
   return run;
 }
 
-/// Feeds `steps` steps in batches of `batch` records, `metrics` values each; returns the bytes fed.
-size_t feed(Store& store, RunId run, int64_t steps, int metrics, int64_t batch) {
-  std::mt19937 random(static_cast<unsigned>(run));
-  std::vector<std::string> names = {"loss", "tokens_per_second"};
-  while (names.size() < static_cast<size_t>(metrics)) {
-    names.push_back("metric." + std::to_string(names.size()));
-  }
-  uint64_t offset = 0;
-  std::string bytes;
-  std::deque<Writer::Future<Ingested>> waiting;
-  for (int64_t step = 1; step <= steps; ++step) {
-    telemetry::Step record{step, 1e9, {}};
-    for (const std::string& name : names) record.values[name] = random() / 4e9;
-    bytes += must(telemetry::encode(record, static_cast<uint64_t>(step - 1)));
-    if (step % batch != 0 && step != steps) continue;
-    const size_t size = bytes.size();
-    waiting.push_back(store.writer->ingest(run, 0, 0, offset, std::move(bytes)));
-    bytes.clear();
-    offset += size;
-    if (waiting.size() < 4) continue;
-    must(std::move(waiting.front()));
-    waiting.pop_front();
-  }
-  for (auto& future : waiting) must(std::move(future));
+/// Feeds `steps` steps in batches of `batch` records, `metrics` values each, to the run's end.
+void feed(Store& store, RunId run, int64_t steps, int metrics, int64_t batch) {
+  bench::feed_steps(*store.writer, run, steps, metrics, batch);
   must(store.writer->set_state(run, RunState::done));
-  return offset;
 }
 
 void many_runs(const std::string& folder) {

@@ -1,0 +1,242 @@
+// scale_window SHAPE STORE [--fill]: the real window on a store of a shape that people have
+// (scale_stores.h), moved by events as a person's are. Prints a JSON object a line: each page's
+// opening, and filter, sort, group, pan and zoom, in milliseconds from the injected event until the
+// picture is flushed to the screen; last, the resident memory. `--fill` only makes the store.
+// Wants a display of 2560 × 1440: scale_bench.py starts one, and runs this cold and warm.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QTest>
+#include <QTableView>
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <functional>
+
+#include "gui/charts/line_chart.h"
+#include "gui/theme/theme.h"
+#include "gui/timeline/timeline_widget.h"
+#include "gui/window/main_window.h"
+#include "tests/bench/scale_stores.h"
+
+using namespace heddle;
+using namespace heddle::gui;
+
+namespace {
+
+constexpr int kFrames = 120;
+constexpr int kGiveUpMs = 60'000;
+
+double since(const QElapsedTimer& clock) { return static_cast<double>(clock.nsecsElapsed()) / 1e6; }
+
+/// Notes when a window's picture has been flushed: painting and flushing end with the update request
+/// that began them.
+class FlushClock : public QApplication {
+ public:
+  using QApplication::QApplication;
+  bool notify(QObject* receiver, QEvent* event) override {
+    const bool update = event->type() == QEvent::UpdateRequest;
+    const bool outermost = depth_++ == 0;
+    QElapsedTimer clock;
+    clock.start();
+    const bool handled = QApplication::notify(receiver, event);
+    --depth_;
+    if (outermost) longest_ = std::max(longest_, since(clock));
+    if (update) ++flushes_;
+    return handled;
+  }
+  int flushes() const { return flushes_; }
+  double takeLongest() { return std::exchange(longest_, 0); }
+
+ private:
+  int flushes_ = 0;
+  int depth_ = 0;
+  double longest_ = 0;
+};
+
+class Measurement {
+ public:
+  Measurement(FlushClock& flushes, MainWindow& window) : flushes_(flushes), window_(window) {}
+
+  /// From the event until the page has drawn all that it loads; the longest single event on the way.
+  void untilReady(const std::string& what, const std::function<void()>& event) {
+    flushes_.takeLongest();
+    QElapsedTimer clock;
+    clock.start();
+    event();
+    double done = since(clock);
+    int seen = flushes_.flushes();
+    QElapsedTimer quiet;
+    quiet.start();
+    // Quiet for as long as fields and charts wait before they act; that wait does not count.
+    while (quiet.elapsed() < 400 && clock.elapsed() < kGiveUpMs) {
+      QCoreApplication::processEvents(QEventLoop::AllEvents, 2);
+      if (window_.isReady() && flushes_.flushes() == seen) continue;
+      seen = flushes_.flushes();
+      done = since(clock);
+      quiet.restart();
+    }
+    fmt::print("{{\"what\": \"{}\", \"ms\": {:.1f}, \"longest_event_ms\": {:.1f}}}\n", what, done,
+               flushes_.takeLongest());
+  }
+
+  /// Frames: each from its event until the next flush.
+  void frames(const std::string& what, const std::function<void(int)>& event) {
+    std::vector<double> times;
+    for (int i = 0; i < kFrames; ++i) {
+      const int before = flushes_.flushes();
+      QElapsedTimer clock;
+      clock.start();
+      event(i);
+      while (flushes_.flushes() == before && clock.elapsed() < 1000)
+        QCoreApplication::processEvents(QEventLoop::AllEvents, 1);
+      if (flushes_.flushes() == before) continue;  // at an end: nothing to draw
+      times.push_back(since(clock));
+      QTest::qWait(4);  // a person's events do not come back to back
+    }
+    if (times.empty()) return missing(what);
+    std::sort(times.begin(), times.end());
+    const auto at = [&](double share) {
+      return times[static_cast<size_t>(share * static_cast<double>(times.size() - 1))];
+    };
+    fmt::print("{{\"what\": \"{}\", \"frames\": {}, \"p50_ms\": {:.1f}, \"p95_ms\": {:.1f}, \"max_ms\": {:.1f}}}\n",
+               what, times.size(), at(0.5), at(0.95), times.back());
+  }
+
+  static void missing(const std::string& what) {
+    fmt::print("{{\"what\": \"{}\", \"missing\": true}}\n", what);
+  }
+
+ private:
+  FlushClock& flushes_;
+  MainWindow& window_;
+};
+
+/// The first visible widget of that kind on the page.
+template <typename Widget>
+Widget* visible(QWidget* page, const QString& accessibleName = {}) {
+  for (Widget* widget : page->findChildren<Widget*>())
+    if (widget->isVisible() && (accessibleName.isEmpty() || widget->accessibleName() == accessibleName))
+      return widget;
+  return nullptr;
+}
+
+void wheel(QWidget* widget, QPointF at, int delta, Qt::KeyboardModifiers keys) {
+  QWheelEvent event(at, widget->mapToGlobal(at), {}, {0, delta}, Qt::NoButton, keys,
+                    Qt::NoScrollPhase, false);
+  QCoreApplication::sendEvent(widget, &event);
+}
+
+void measureRuns(Measurement& measure, MainWindow& window) {
+  QWidget* page = window.currentPage();
+  auto* table = visible<QTableView>(page);
+  auto* filter = visible<QLineEdit>(page);
+  if (!table || !filter) return Measurement::missing("runs table");
+  measure.frames("scroll the table", [&](int i) {
+    wheel(table->viewport(), table->viewport()->rect().center(), i < kFrames / 2 ? -120 : 120, {});
+  });
+  filter->setFocus();
+  for (const char* text : {"lr > 1e-4", "tags has fp8", "key.77 = 40"}) {
+    filter->clear();
+    QTest::qWait(500);
+    for (const char* letter = text; letter[1]; ++letter) QTest::keyClick(filter, *letter);
+    QTest::qWait(500);
+    measure.untilReady(fmt::format("filter {}", text),
+                       [&] { QTest::keyClick(filter, text[std::strlen(text) - 1]); });
+  }
+  filter->clear();
+  QTest::qWait(500);
+  auto* header = table->horizontalHeader();
+  for (int column : {1, 3}) {
+    const QPoint at(header->sectionViewportPosition(column) + 20, header->height() / 2);
+    measure.untilReady(fmt::format("sort by column {}", column), [&] {
+      QTest::mouseClick(header->viewport(), Qt::LeftButton, {}, at);
+    });
+  }
+}
+
+void measureChart(Measurement& measure, QWidget* page, const std::string& where) {
+  auto* chart = visible<LineChart>(page);
+  if (!chart) return Measurement::missing(where + " chart");
+  chart->setFocus();
+  measure.frames(where + ": zoom a chart", [&](int i) {
+    QTest::keyClick(chart, i < kFrames / 2 ? Qt::Key_W : Qt::Key_S);
+  });
+  for (int i = 0; i < 6; ++i) QTest::keyClick(chart, Qt::Key_W);
+  measure.frames(where + ": pan a chart", [&](int i) {
+    QTest::keyClick(chart, i / 10 % 2 ? Qt::Key_A : Qt::Key_D);
+  });
+  QTest::keyClick(chart, Qt::Key_F);
+}
+
+void measureTimeline(Measurement& measure, QWidget* page, const std::string& where) {
+  auto* timeline = visible<TimelineWidget>(page);
+  if (!timeline) return Measurement::missing(where + " timeline");
+  timeline->setFocus();
+  measure.frames(where + ": zoom the timeline", [&](int i) {
+    QTest::keyClick(timeline, i < kFrames / 2 ? Qt::Key_W : Qt::Key_S);
+  });
+  for (int i = 0; i < 8; ++i) QTest::keyClick(timeline, Qt::Key_W);
+  measure.frames(where + ": pan the timeline", [&](int i) {
+    QTest::keyClick(timeline, i / 10 % 2 ? Qt::Key_A : Qt::Key_D);
+  });
+  QTest::keyClick(timeline, Qt::Key_F);
+}
+
+double residentMiB() {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  while (status >> word)
+    if (word == "VmHWM:" && status >> word) return std::stod(word) / 1024;
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto shapes = bench::scale_shapes();
+  const auto shape = std::find_if(shapes.begin(), shapes.end(), [&](const bench::ScaleShape& known) {
+    return argc > 2 && std::strcmp(known.name, argv[1]) == 0;
+  });
+  if (shape == shapes.end()) {
+    fmt::print(stderr, "scale_window SHAPE STORE [--fill]; valid shapes:\n");
+    for (const auto& known : shapes) fmt::print(stderr, "  {:8} {}\n", known.name, known.words);
+    return 2;
+  }
+  bench::make_scale_store(*shape, argv[2]);
+  if (argc > 3 && std::strcmp(argv[3], "--fill") == 0) return 0;
+
+  setvbuf(stdout, nullptr, _IOLBF, 0);
+  FlushClock application(argc, argv);
+  Theme::install(Theme::Mode::dark);
+  Session session(QString::fromLocal8Bit(argv[2]), false);
+  MainWindow window(session);
+  window.resize(2560, 1440);
+  Measurement measure(application, window);
+  measure.untilReady("window", [&] { window.show(); });
+  const std::string name = shape->name;
+  measure.untilReady("open Runs", [&] { window.showPage(QStringLiteral("runs")); });
+  if (name == "runs") measureRuns(measure, window);
+
+  measure.untilReady("open Live", [&] { window.showPage(QStringLiteral("live")); });
+  if (name == "spans")
+    measureTimeline(measure, window.currentPage(), "Live");
+  else if (name != "runs")
+    measureChart(measure, window.currentPage(), "Live");
+
+  QList<qint64> some;
+  auto reader = storage::Reader::open(argv[2]);
+  const auto runs = reader ? reader->runs() : fail(reader);
+  if (runs)
+    for (const storage::RunSummary& run : *runs)
+      if (some.size() < 50) some.append(run.id);
+  measure.untilReady(fmt::format("open Compare of {}", some.size()),
+                     [&] { Q_EMIT session.compareRequested(some); });
+  if (name != "spans" && name != "runs") measureChart(measure, window.currentPage(), "Compare");
+  fmt::print("{{\"what\": \"resident\", \"mib\": {:.0f}}}\n", residentMiB());
+  return 0;
+}
