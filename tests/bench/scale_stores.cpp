@@ -52,7 +52,8 @@ std::vector<std::string> metric_names(int metrics) {
 
 /// The keys of a recipe, as a sweep changes them, and many more of no meaning.
 void many_runs(Writer& writer) {
-  constexpr std::array kStates = {RunState::done, RunState::done, RunState::stopped, RunState::failed};
+  constexpr std::array kStates = {RunState::done, RunState::done, RunState::stopped,
+                                  RunState::failed};
   std::deque<Writer::Future<storage::CreatedRun>> waiting;
   std::mt19937 random(1);
   const auto settle = [&](size_t most) {
@@ -63,7 +64,8 @@ void many_runs(Writer& writer) {
                                     {"tokens_per_second_per_rank", 5000 + 2000 * quality},
                                     {"peak_bytes", 1e10 * (1 + quality)}});
       (void)writer.set_tags(id, {id % 3 == 0 ? "fp8" : "bf16"});
-      (void)writer.set_state(id, kStates[static_cast<size_t>(id) % kStates.size()], {}, kBegan + 3600);
+      (void)writer.set_state(id, kStates[static_cast<size_t>(id) % kStates.size()], {},
+                             kBegan + 3600);
     }
   };
   for (int i = 0; i < 10'000; ++i) {
@@ -106,9 +108,17 @@ telemetry::Spans step_of(int32_t rank, int spans) {
     const auto phase = static_cast<uint8_t>(i < spans / 6 ? 0 : i < spans * 5 / 12 ? 1 : 2);
     const std::string module = fmt::format("layers.{}.attention.wq", i * 126 / (spans / 2));
     const int64_t at = int64_t{i} * 100;
-    step.spans.push_back({.name = "mm", .module = module, .start_us = at, .duration_us = i % 3 ? 98 : 60, .phase = phase});
-    step.spans.push_back({.name = "all_gather", .module = module, .start_us = at + rank % 7, .duration_us = 90,
-                          .stream = telemetry::kTransfer, .phase = phase});
+    step.spans.push_back({.name = "mm",
+                          .module = module,
+                          .start_us = at,
+                          .duration_us = i % 3 ? 98 : 60,
+                          .phase = phase});
+    step.spans.push_back({.name = "all_gather",
+                          .module = module,
+                          .start_us = at + rank % 7,
+                          .duration_us = 90,
+                          .stream = telemetry::kTransfer,
+                          .phase = phase});
   }
   return step;
 }
@@ -117,7 +127,12 @@ void million_spans(Writer& writer) {
   constexpr int kRanks = 64, kSpans = 1'000'000 / kRanks;
   const RunId run = begin_run(writer, new_run("spans"));
   for (int32_t rank = 0; rank < kRanks; ++rank) {
-    const telemetry::Start start{.time = kBegan, .rank = rank, .world_size = kRanks, .mode = "planned", .environment = {}, .facts = {}};
+    const telemetry::Start start{.time = kBegan,
+                                 .rank = rank,
+                                 .world_size = kRanks,
+                                 .mode = "planned",
+                                 .environment = {},
+                                 .facts = {}};
     std::string bytes = must(telemetry::encode(start, 0));
     bytes += must(telemetry::encode(step_of(rank, kSpans), 1));
     bytes += must(telemetry::encode(telemetry::Step{1, kBegan + 1, {{"loss", 8}}}, 2));
@@ -154,8 +169,7 @@ uint64_t feed_steps(Writer& writer, RunId run, int64_t steps, int metrics, int64
                     int64_t first, uint64_t offset) {
   std::deque<Writer::Future<storage::Ingested>> waiting;
   for (int64_t done = 0; done < steps; done += batch) {
-    std::string bytes =
-        encoded_steps(run, std::min(batch, steps - done), metrics, first + done);
+    std::string bytes = encoded_steps(run, std::min(batch, steps - done), metrics, first + done);
     const size_t size = bytes.size();
     waiting.push_back(writer.ingest(run, 0, 0, offset, std::move(bytes)));
     offset += size;

@@ -10,8 +10,9 @@
 namespace heddle::bench {
 
 /// Logs `steps` steps of rank 0 with `metrics` values each ("loss", "tokens_per_second",
-/// "metric.2" …), `batch` records an ingest, from step `first` on at `offset` of the log. Leaves the run going on.
-/// Returns the offset after them. Ends the program at an error, as all of this file does.
+/// "metric.2" …), `batch` records an ingest, from step `first` on at `offset` of the log. Leaves
+/// the run going on. Returns the offset after them. Ends the program at an error, as all of this
+/// file does.
 uint64_t feed_steps(storage::Writer& writer, storage::RunId run, int64_t steps, int metrics,
                     int64_t batch, int64_t first = 1, uint64_t offset = 0);
 

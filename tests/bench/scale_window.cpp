@@ -10,8 +10,8 @@
 #include <QElapsedTimer>
 #include <QHeaderView>
 #include <QLineEdit>
-#include <QTest>
 #include <QTableView>
+#include <QTest>
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -33,8 +33,8 @@ constexpr int kGiveUpMs = 60'000;
 
 double since(const QElapsedTimer& clock) { return static_cast<double>(clock.nsecsElapsed()) / 1e6; }
 
-/// Notes when a window's picture has been flushed: painting and flushing end with the update request
-/// that began them.
+/// Notes when a window's picture has been flushed: painting and flushing end with the update
+/// request that began them.
 class FlushClock : public QApplication {
  public:
   using QApplication::QApplication;
@@ -62,7 +62,8 @@ class Measurement {
  public:
   Measurement(FlushClock& flushes, MainWindow& window) : flushes_(flushes), window_(window) {}
 
-  /// From the event until the page has drawn all that it loads; the longest single event on the way.
+  /// From the event until the page has drawn all that it loads; the longest single event on the
+  /// way.
   void untilReady(const std::string& what, const std::function<void()>& event) {
     flushes_.takeLongest();
     QElapsedTimer clock;
@@ -103,8 +104,10 @@ class Measurement {
     const auto at = [&](double share) {
       return times[static_cast<size_t>(share * static_cast<double>(times.size() - 1))];
     };
-    fmt::print("{{\"what\": \"{}\", \"frames\": {}, \"p50_ms\": {:.1f}, \"p95_ms\": {:.1f}, \"max_ms\": {:.1f}}}\n",
-               what, times.size(), at(0.5), at(0.95), times.back());
+    fmt::print(
+        "{{\"what\": \"{}\", \"frames\": {}, \"p50_ms\": {:.1f}, \"p95_ms\": {:.1f}, \"max_ms\": "
+        "{:.1f}}}\n",
+        what, times.size(), at(0.5), at(0.95), times.back());
   }
 
   static void missing(const std::string& what) {
@@ -120,7 +123,8 @@ class Measurement {
 template <typename Widget>
 Widget* visible(QWidget* page, const QString& accessibleName = {}) {
   for (Widget* widget : page->findChildren<Widget*>())
-    if (widget->isVisible() && (accessibleName.isEmpty() || widget->accessibleName() == accessibleName))
+    if (widget->isVisible() &&
+        (accessibleName.isEmpty() || widget->accessibleName() == accessibleName))
       return widget;
   return nullptr;
 }
@@ -153,9 +157,8 @@ void measureRuns(Measurement& measure, MainWindow& window) {
   auto* header = table->horizontalHeader();
   for (int column : {1, 3}) {
     const QPoint at(header->sectionViewportPosition(column) + 20, header->height() / 2);
-    measure.untilReady(fmt::format("sort by column {}", column), [&] {
-      QTest::mouseClick(header->viewport(), Qt::LeftButton, {}, at);
-    });
+    measure.untilReady(fmt::format("sort by column {}", column),
+                       [&] { QTest::mouseClick(header->viewport(), Qt::LeftButton, {}, at); });
   }
 }
 
@@ -163,13 +166,11 @@ void measureChart(Measurement& measure, QWidget* page, const std::string& where)
   auto* chart = visible<LineChart>(page);
   if (!chart) return Measurement::missing(where + " chart");
   chart->setFocus();
-  measure.frames(where + ": zoom a chart", [&](int i) {
-    QTest::keyClick(chart, i < kFrames / 2 ? Qt::Key_W : Qt::Key_S);
-  });
+  measure.frames(where + ": zoom a chart",
+                 [&](int i) { QTest::keyClick(chart, i < kFrames / 2 ? Qt::Key_W : Qt::Key_S); });
   for (int i = 0; i < 6; ++i) QTest::keyClick(chart, Qt::Key_W);
-  measure.frames(where + ": pan a chart", [&](int i) {
-    QTest::keyClick(chart, i / 10 % 2 ? Qt::Key_A : Qt::Key_D);
-  });
+  measure.frames(where + ": pan a chart",
+                 [&](int i) { QTest::keyClick(chart, i / 10 % 2 ? Qt::Key_A : Qt::Key_D); });
   QTest::keyClick(chart, Qt::Key_F);
 }
 
@@ -181,9 +182,8 @@ void measureTimeline(Measurement& measure, QWidget* page, const std::string& whe
     QTest::keyClick(timeline, i < kFrames / 2 ? Qt::Key_W : Qt::Key_S);
   });
   for (int i = 0; i < 8; ++i) QTest::keyClick(timeline, Qt::Key_W);
-  measure.frames(where + ": pan the timeline", [&](int i) {
-    QTest::keyClick(timeline, i / 10 % 2 ? Qt::Key_A : Qt::Key_D);
-  });
+  measure.frames(where + ": pan the timeline",
+                 [&](int i) { QTest::keyClick(timeline, i / 10 % 2 ? Qt::Key_A : Qt::Key_D); });
   QTest::keyClick(timeline, Qt::Key_F);
 }
 
@@ -199,9 +199,10 @@ double residentMiB() {
 
 int main(int argc, char** argv) {
   const auto shapes = bench::scale_shapes();
-  const auto shape = std::find_if(shapes.begin(), shapes.end(), [&](const bench::ScaleShape& known) {
-    return argc > 2 && std::strcmp(known.name, argv[1]) == 0;
-  });
+  const auto shape =
+      std::find_if(shapes.begin(), shapes.end(), [&](const bench::ScaleShape& known) {
+        return argc > 2 && std::strcmp(known.name, argv[1]) == 0;
+      });
   if (shape == shapes.end()) {
     fmt::print(stderr, "scale_window SHAPE STORE [--fill]; valid shapes:\n");
     for (const auto& known : shapes) fmt::print(stderr, "  {:8} {}\n", known.name, known.words);
