@@ -87,8 +87,8 @@ Result<std::optional<SweepRange>> range_of(const std::string& key, std::string_v
   }
   const size_t dots = text.find("..");
   const auto low = whole_text_as<double>(trimmed(text.substr(0, dots)));
-  const auto high = dots == text.npos ? std::nullopt
-                                      : whole_text_as<double>(trimmed(text.substr(dots + 2)));
+  const auto high =
+      dots == text.npos ? std::nullopt : whole_text_as<double>(trimmed(text.substr(dots + 2)));
   if (!low || !high) {
     if (!range.log) return std::nullopt;
     return fail("--set: {}: {} is no range; valid: as in log(1e-5..1e-3)", key, shown);
@@ -271,8 +271,9 @@ Result<std::vector<SweepRun>> picks(const Sweep& sweep) {
       all.push_back(std::move(done));
       repeated = 0;
     } else if (++repeated > kMaxRepeatedPicks) {
-      return fail("--sweep random:{}: only {} different picks were found; valid: fewer, or --sweep grid",
-                  runs, all.size());
+      return fail(
+          "--sweep random:{}: only {} different picks were found; valid: fewer, or --sweep grid",
+          runs, all.size());
     }
   }
   return all;
@@ -306,9 +307,10 @@ Result<Sweep> read_sweep(const std::vector<std::string>& sets, const std::string
       sweep.sets.push_back(key->key + "=" + value);
   }
   if (sweep.keys.empty() && !how.empty())
-    return fail("--sweep {}: all runs would be the same; valid: a key with several values, as in "
-                "--set optimizer.lr=1e-4,3e-4{}",
-                how, sweep.picks ? ", or a range, as in --set optimizer.lr=log(1e-5..1e-3)" : "");
+    return fail(
+        "--sweep {}: all runs would be the same; valid: a key with several values, as in "
+        "--set optimizer.lr=1e-4,3e-4{}",
+        how, sweep.picks ? ", or a range, as in --set optimizer.lr=log(1e-5..1e-3)" : "");
   return sweep;
 }
 

@@ -40,7 +40,8 @@ class SweepTest : public QObject {
   }
 
   void a_grid_has_a_run_for_each_combination() {
-    const auto runs = runs_of({"optimizer.lr=1e-4, 3e-4", "training.steps=5", "weight_decay=0,0.1"});
+    const auto runs =
+        runs_of({"optimizer.lr=1e-4, 3e-4", "training.steps=5", "weight_decay=0,0.1"});
     QCOMPARE(labels(runs), (QStringList{"lr=1e-4 weight_decay=0", "lr=1e-4 weight_decay=0.1",
                                         "lr=3e-4 weight_decay=0", "lr=3e-4 weight_decay=0.1"}));
     QCOMPARE(runs[2].sets, (std::vector<std::string>{"training.steps=5", "optimizer.lr=3e-4",
@@ -56,11 +57,11 @@ class SweepTest : public QObject {
   }
 
   void labels_are_valid_names_and_tell_the_runs_apart() {
-    const auto runs = runs_of({"training.seed=1,2", "data.seed=3,4", "data.text=/corpora/a.txt,b.txt",
-                               "wrapping.buckets=[[\"layers.0\",\"layers.1\",\"layers.2\"]],[]"});
+    const auto runs =
+        runs_of({"training.seed=1,2", "data.seed=3,4", "data.text=/corpora/a.txt,b.txt",
+                 "wrapping.buckets=[[\"layers.0\",\"layers.1\",\"layers.2\"]],[]"});
     QCOMPARE(runs.size(), size_t(16));
-    QCOMPARE(runs[0].label,
-             std::string("training.seed=1 data.seed=3 text=a.txt buckets=#1"));
+    QCOMPARE(runs[0].label, std::string("training.seed=1 data.seed=3 text=a.txt buckets=#1"));
     std::set<std::string> different;
     for (const SweepRun& run : runs) {
       QVERIFY(storage::check_name(run.label));
@@ -85,8 +86,8 @@ class SweepTest : public QObject {
       layers.insert(run.sets[2]);
     }
     QVERIFY(below_a_ten_thousandth > 8 && below_a_ten_thousandth < 32);  // half of a decade's two
-    QCOMPARE(layers, (std::set<std::string>{"model.n_layers=2", "model.n_layers=3",
-                                            "model.n_layers=4"}));
+    QCOMPARE(layers,
+             (std::set<std::string>{"model.n_layers=2", "model.n_layers=3", "model.n_layers=4"}));
     QCOMPARE(labels(runs_of(sets, "random:40:7")), labels(runs));
     QVERIFY(labels(runs_of(sets, "random:40:8")) != labels(runs));
   }
@@ -132,8 +133,8 @@ class SweepTest : public QObject {
   void a_grid_has_an_end() {
     std::string values = "1";
     for (int i = 2; i <= 40; ++i) values += "," + std::to_string(i);
-    QVERIFY(refusal({"training.seed=" + values, "data.seed=" + values}).starts_with(
-        "the grid has more than 1000 runs"));
+    QVERIFY(refusal({"training.seed=" + values, "data.seed=" + values})
+                .starts_with("the grid has more than 1000 runs"));
   }
 
   void an_unknown_key_is_left_to_the_recipe() {
