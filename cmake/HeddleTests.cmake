@@ -2,12 +2,13 @@
 # runs each class in a process of its own, under its own name. An entry for each function would load LibTorch, train
 # references or start sshd once for each of them.
 
-# heddle_test(NAME SOURCES … [LINK …] [NEEDS …] [TIMEOUT seconds] [PROGRAM name]): a test class, NAME in ctest, and in
-# its program the name of its first source. NEEDS: what is built before the program runs. PROGRAM: another program than
-# the folder's; the caller says why. Tests find fixtures under HEDDLE_SOURCE_DIR and programs under HEDDLE_BINARY_DIR;
-# what they calibrate, check or trust is not the user's.
+# heddle_test(NAME SOURCES … [LINK …] [NEEDS …] [TIMEOUT seconds] [PROGRAM name] [WAITS]): a test class, NAME in ctest,
+# and in its program the name of its first source. NEEDS: what is built before the program runs. PROGRAM: another
+# program than the folder's; the caller says why. WAITS: it mostly waits, for a host or a deadline, and may run beside
+# those that work. Tests find fixtures under HEDDLE_SOURCE_DIR and programs under HEDDLE_BINARY_DIR; what they calibrate,
+# check or trust is not the user's.
 function(heddle_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT;PROGRAM" "SOURCES;LINK;NEEDS" ${ARGN})
+  cmake_parse_arguments(ARG "WAITS" "TIMEOUT;PROGRAM" "SOURCES;LINK;NEEDS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
@@ -33,9 +34,19 @@ function(heddle_test name)
   list(GET ARG_SOURCES 0 class)
   get_filename_component(class "${class}" NAME_WE)
   add_test(NAME ${name} COMMAND ${ARG_PROGRAM} ${class})
-  # The long ones start first, so that none is left over at the end. One limit holds: Qt Test's own is for a function.
+  # A class that works takes two of the preset's jobs, one that waits takes one: six jobs are two of each. The long ones
+  # start first, so that none is left over at the end; a place for one that works goes to one that waits only when no
+  # other is left.
+  if(ARG_WAITS)
+    set(places 1)
+    set(cost ${ARG_TIMEOUT})
+  else()
+    set(places 2)
+    math(EXPR cost "10000 + ${ARG_TIMEOUT}")
+  endif()
+  # One limit holds: Qt Test's own is for a function.
   math(EXPR limit_ms "1000 * ${ARG_TIMEOUT}")
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} COST ${ARG_TIMEOUT} ENVIRONMENT
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} COST ${cost} PROCESSORS ${places} ENVIRONMENT
                                           "QT_QPA_PLATFORM=offscreen;HEDDLE_VERIFY=1;XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/test-cache;XDG_DATA_HOME=${CMAKE_BINARY_DIR}/test-data;QTEST_FUNCTION_TIMEOUT=${limit_ms}")
 endfunction()
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sets up what this machine lacks for Heddle's tests, builds everything and runs all of them:
-#   packaging/test.sh [ARGUMENTS OF ctest...]       such as: -R recipe, -j 2, -V
+#   packaging/test.sh [ARGUMENTS OF ctest...]       such as: -R recipe, -V
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 source "$here/lib/common.sh"
