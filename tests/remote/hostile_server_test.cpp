@@ -308,7 +308,7 @@ class HostileServerTest : public QObject {
     const Target target = sshd->trusted_target();
     ConnectOptions options = sshd->connect_options();
     options.use_agent = true;
-    options.deadline = seconds(30);  // the agent has half of it
+    options.deadline = seconds(10);  // the agent has half of it
     // The key file does it, once the agent has had its time.
     const auto connected =
         within_bounds([&] { return remote::connect(target, target.hosts[0], options); });
