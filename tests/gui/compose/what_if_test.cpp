@@ -33,12 +33,15 @@ class WhatIfTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void initTestCase() { Theme::install(Theme::Mode::dark); }
+  void initTestCase() {
+    Theme::install(Theme::Mode::dark);
+    planner_ = std::make_unique<PlanClient>(QStringLiteral(HEDDLE_BINARY_DIR "/heddle-engine"));
+  }
+  void cleanupTestCase() { planner_.reset(); }
 
   void init() {
     document_ = std::make_unique<RecipeDocument>();
     document_->load("mine", kAsked, {});
-    planner_ = std::make_unique<PlanClient>(QStringLiteral(HEDDLE_BINARY_DIR "/heddle-engine"));
     prediction_ = std::make_unique<RecipePrediction>(*document_, *planner_);
     view_ = std::make_unique<ComposeView>(*document_, *prediction_);
     view_->resize(1536, 924);
@@ -52,7 +55,6 @@ class WhatIfTest : public QObject {
   void cleanup() {
     view_.reset();
     prediction_.reset();
-    planner_.reset();
     document_.reset();
   }
 

@@ -145,7 +145,8 @@ class PagesTest : public QObject {
     else
       window.currentPage()->showRun(store_.runs.whole);
     QTRY_VERIFY_WITH_TIMEOUT(window.isReady(), 30000);
-    QTest::qWait(300);
+    QTest::qWait(100);
+    QTRY_VERIFY_WITH_TIMEOUT(window.isReady(), 30000);
     QCOMPARE(window.size(), size);
 
     QStringList faults;
