@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "gui/charts/crosshair.h"
 #include "gui/charts/legend.h"
@@ -123,7 +124,7 @@ int LineChart::addCurve(const QString& name, const QColor& color, int marker) {
   curve.name = name;
   curve.color = color;
   curve.marker = marker;
-  curve.ema.weight = smoothing_;
+  curve.ema.halfLife = smoothing_;
   for (QCPGraph** graph : {&curve.line, &curve.wide, &curve.gaps, &curve.marks, &curve.lone}) {
     *graph = plot_->addGraph();
     (*graph)->setAdaptiveSampling(false);
@@ -156,7 +157,7 @@ void LineChart::append(int curve, double x, double y) {
   of.series.append(x, y);
   if (!grows) {
     of.smooth.clear();
-    of.ema = {.weight = smoothing_};
+    of.ema = {.halfLife = smoothing_};
   }
   changed();
 }
@@ -165,15 +166,20 @@ void LineChart::setSeries(int curve, Series series) {
   Curve& of = curves_[static_cast<size_t>(curve)];
   of.series = std::move(series);
   of.smooth.clear();
-  of.ema = {.weight = smoothing_};
+  of.ema = {.halfLife = smoothing_};
   changed();
 }
 
-void LineChart::setSmoothing(double weight) {
-  smoothing_ = weight;
+void LineChart::setSmooth(int curve, Series smooth) {
+  curves_[static_cast<size_t>(curve)].smooth = std::move(smooth);
+  changed();
+}
+
+void LineChart::setSmoothing(double halfLife) {
+  smoothing_ = halfLife;
   for (Curve& curve : curves_) {
     curve.smooth.clear();
-    curve.ema = {.weight = weight};
+    curve.ema = {.halfLife = halfLife};
   }
   changed();
 }
@@ -267,10 +273,11 @@ void LineChart::setXRange(double from, double to) {
   showsAll_ = false;
   view_ = {from, to};
   redraw();
+  Q_EMIT shownChanged();
 }
 
 void LineChart::showAll() {
-  showsAll_ = true;
+  if (!std::exchange(showsAll_, true)) Q_EMIT shownChanged();
   redraw();
 }
 
@@ -330,8 +337,13 @@ void LineChart::redraw() {
 }
 
 Range LineChart::drawCurve(Curve& curve, bool highlighted, const Range& x) {
-  const bool smooths = highlighted && smoothing_ > 0;
-  const auto raw = columns(curve.series.x(), curve.series.y(), x.low, x.high, plot_->width());
+  if (highlighted && smoothing_ > 0) {
+    const auto of = curve.series.x(), y = curve.series.y();
+    for (size_t i = curve.smooth.size(); i < y.size(); ++i)
+      curve.smooth.append(of[i], curve.ema.next(of[i], y[i]));
+  }
+  const bool smooths = !curve.smooth.empty();
+  const auto raw = columns(curve.series, x.low, x.high, plot_->width());
   curve.line->data()->set(strokes(raw), true);
   const QColor color = smooths ? blend(colors().surface, curve.color, kRawOpacity) : curve.color;
   curve.line->setPen(solid(color, 1));
@@ -339,20 +351,17 @@ Range LineChart::drawCurve(Curve& curve, bool highlighted, const Range& x) {
   curve.lone->setScatterStyle(
       QCPScatterStyle(QCPScatterStyle::ssDisc, curve.color, curve.color, kLoneSize));
   if (smooths) {
-    const auto y = curve.series.y();
-    for (size_t i = curve.smooth.size(); i < y.size(); ++i) {
-      curve.smooth.push_back(curve.ema.next(y[i]));
-    }
-    const auto reduced = columns(curve.series.x(), curve.smooth, x.low, x.high, plot_->width());
+    const auto reduced = columns(curve.smooth, x.low, x.high, plot_->width());
     curve.wide->data()->set(lasts(reduced), true);
-    curve.wide->setPen(solid(curve.color, 2));
+    curve.wide->setPen(solid(curve.color, highlighted ? 2 : 1));
   }
   curve.wide->setVisible(smooths);
   if (curve.marker >= 0) drawMarks(curve, raw, x);
   const auto warmUp = static_cast<size_t>(warmUp_);
-  if (curve.series.size() < kLongRun * warmUp) return rangeOf(raw);
-  const auto steady = columns(curve.series.x().subspan(warmUp), curve.series.y().subspan(warmUp),
-                              x.low, x.high, plot_->width());
+  if (curve.series.size() < kLongRun * warmUp || warmUp == 0) return rangeOf(raw);
+  std::vector<Column> steady = raw;
+  const double begins = curve.series.x()[warmUp];
+  std::erase_if(steady, [&](const Column& column) { return column.x < begins; });
   return rangeOf(steady.empty() ? raw : steady);
 }
 
@@ -374,9 +383,9 @@ void LineChart::drawMarks(Curve& curve, const std::vector<Column>& columns, cons
 }
 
 void LineChart::drawGaps(Curve& curve, const Range& x, double bottom) {
-  std::vector<double> marks(curve.series.notFinite().size(), bottom);
-  const auto reduced = columns(curve.series.notFinite(), marks, x.low, x.high, plot_->width());
-  curve.gaps->data()->set(lasts(reduced), true);
+  Series marks;
+  for (const double at : curve.series.notFinite()) marks.append(at, bottom);
+  curve.gaps->data()->set(lasts(columns(marks, x.low, x.high, plot_->width())), true);
   curve.gaps->setScatterStyle(
       QCPScatterStyle(QCPScatterStyle::ssTriangle, colors().bad, colors().bad, 7));
 }
@@ -386,7 +395,7 @@ void LineChart::updateLegend() {
   if (curves_.size() == 1 && smoothing_ > 0) {
     const QColor color = curves_[0].color;
     entries.append({tr("raw"), blend(colors().surface, color, kRawOpacity), -1, 1});
-    entries.append({tr("smoothed %1").arg(smoothing_, 0, 'f', 2), color, -1, 2});
+    entries.append({tr("smoothed"), color, -1, 2});
   } else if (curves_.size() > 1) {
     for (size_t i = 0; i < curves_.size(); ++i) {
       if (curves_[i].name.isEmpty()) continue;

@@ -68,9 +68,11 @@ class LineChart : public Card {
   /// Appends a sample (see Series::append). Drawn within a quarter of a second.
   void append(int curve, double x, double y);
   void setSeries(int curve, Series series);
+  /// The curve's smoothed companion, behind which it is faint.
+  void setSmooth(int curve, Series smooth);
 
-  /// Weight 0 (none) to below 1 of the past in the highlighted curve's smoothed companion.
-  void setSmoothing(double weight);
+  /// Computes the highlighted curve's smoothed companion: half-life in x; 0: none.
+  void setSmoothing(double halfLife);
   /// Samples at a curve's start that do not determine the y range of a curve ten times as long.
   void setWarmUp(int samples);
   void setHighlighted(int curve);  // -1: none. The first curve is at first.
@@ -110,6 +112,8 @@ class LineChart : public Card {
   void allShown();
   void crosshairMoved(std::optional<double> x);
   void extentChanged();
+  /// Another stretch of x is shown, whoever asked for it.
+  void shownChanged();
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
@@ -124,7 +128,7 @@ class LineChart : public Card {
     int marker = -1;
     Series series;
     Ema ema;
-    std::vector<double> smooth;  // as many as were asked for so far
+    Series smooth;
     QCPGraph* line = nullptr;
     QCPGraph* wide = nullptr;
     QCPGraph* gaps = nullptr;

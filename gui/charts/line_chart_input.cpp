@@ -46,7 +46,7 @@ QVector<CrosshairLine> LineChart::crosshairLines(double x) const {
     const auto known = curve.series.x();
     if (known.empty() || *place < known.front() || *place > known.back()) continue;
     const auto index = static_cast<size_t>(curve.series.nearest(*place));
-    const bool smooths = static_cast<int>(i) == highlighted_ && index < curve.smooth.size();
+    const bool smooths = static_cast<int>(i) == highlighted_ && !curve.smooth.empty();
     const bool alone = curves_.size() == 1;
     const QString called = format::shortName(curve.name.toStdString());
     const QString named = called.isEmpty() ? called : called + QLatin1Char(' ');
@@ -60,7 +60,7 @@ QVector<CrosshairLine> LineChart::crosshairLines(double x) const {
         {name + format::withUnit(unit_, curve.series.y()[index]) + elsewhere, color, curve.marker});
     if (smooths) {
       const QString of = alone ? tr("smooth") : called + QLatin1Char(' ') + tr("smoothed");
-      lines.append({of + QLatin1Char(' ') + format::withUnit(unit_, curve.smooth[index]), color});
+      lines.append({of + QLatin1Char(' ') + format::withUnit(unit_, curve.smooth.y()[static_cast<size_t>(curve.smooth.nearest(*place))]), color});
     }
   }
   return lines;

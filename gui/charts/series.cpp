@@ -13,19 +13,34 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 void Series::clear() {
   x_.clear();
   y_.clear();
+  sumsUp_ = false;
+  low_.clear();
+  high_.clear();
   notFinite_.clear();
 }
 
-void Series::append(double x, double y) {
-  if (!x_.empty() && x <= x_.back()) {
-    if (x < x_.back()) return;
+void Series::append(double x, double y, double low, double high) {
+  if (!x_.empty() && x < x_.back()) return;
+  if (!x_.empty() && x == x_.back()) {
     if (!notFinite_.empty() && notFinite_.back() == x) notFinite_.pop_back();
-    y_.back() = y;
-  } else {
-    x_.push_back(x);
-    y_.push_back(y);
+    x_.pop_back();
+    y_.pop_back();
+    if (sumsUp_) low_.pop_back(), high_.pop_back();
   }
+  if (!sumsUp_ && (low < y || high > y)) {
+    sumsUp_ = true;
+    low_ = y_;
+    high_ = y_;
+  }
+  x_.push_back(x);
+  y_.push_back(y);
+  if (sumsUp_) low_.push_back(low), high_.push_back(high);
   if (!std::isfinite(y)) notFinite_.push_back(x);
+}
+
+void Series::replaceLast(double x, double y) {
+  x_.back() = x;
+  append(x, y);
 }
 
 double Series::lastY() const { return y_.empty() ? kNaN : y_.back(); }
@@ -39,24 +54,28 @@ ptrdiff_t Series::nearest(double x) const {
   return index;
 }
 
-double Ema::next(double value) {
+double Ema::next(double at, double value) {
   if (!std::isfinite(value)) return kNaN;
-  mean = weight * mean + (1 - weight) * value;
-  correction *= weight;
-  return mean / (1 - correction);
+  const double decay = weight > 0 ? std::exp2((last - at) / halfLife) : 0;
+  sum = sum * decay + value;
+  weight = weight * decay + 1;
+  last = at;
+  return sum / weight;
 }
 
-std::vector<Column> columns(std::span<const double> x, std::span<const double> y, double from,
-                            double to, int pixels) {
+std::vector<Column> columns(const Series& series, double from, double to, int pixels, bool log) {
   std::vector<Column> result;
-  if (x.empty() || pixels <= 0 || !(to > from)) return result;
+  const auto x = series.x(), y = series.y(), low = series.low(), high = series.high();
+  if (x.empty() || pixels <= 0 || !(to > from) || (log && !(from > 0))) return result;
   auto begin = static_cast<size_t>(std::lower_bound(x.begin(), x.end(), from) - x.begin());
   auto end = static_cast<size_t>(std::upper_bound(x.begin(), x.end(), to) - x.begin());
-  if (begin > 0) --begin;
+  if (begin > 0 && (!log || x[begin - 1] > 0)) --begin;
   if (end < x.size()) ++end;
 
-  const double perPixel = (to - from) / pixels;
-  auto pixel = std::numeric_limits<double>::quiet_NaN();
+  const double origin = log ? std::log(from) : from;
+  const double pixelsPer = pixels / ((log ? std::log(to) : to) - origin);
+  result.reserve(std::min(end - begin, static_cast<size_t>(pixels) + 2));
+  double pixel = kNaN;
   bool interrupted = true;
   for (size_t i = begin; i < end; ++i) {
     if (!std::isfinite(y[i])) {
@@ -64,14 +83,14 @@ std::vector<Column> columns(std::span<const double> x, std::span<const double> y
       interrupted = true;
       continue;
     }
-    const double at = std::floor((x[i] - from) / perPixel);
+    const double at = std::floor(((log ? std::log(x[i]) : x[i]) - origin) * pixelsPer);
     if (interrupted || at != pixel) {
-      result.push_back({x[i], y[i], y[i], y[i], y[i]});
+      result.push_back({x[i], low[i], high[i], y[i], y[i]});
     } else {
       Column& column = result.back();
       column.x = x[i];
-      column.min = std::min(column.min, y[i]);
-      column.max = std::max(column.max, y[i]);
+      column.min = std::min(column.min, low[i]);
+      column.max = std::max(column.max, high[i]);
       column.last = y[i];
     }
     pixel = at;

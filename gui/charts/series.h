@@ -17,13 +17,17 @@ struct Column {
   double last = 0;
 };
 
-/// Exponential moving average of raw samples, its start corrected as Adam corrects its moments.
+/// Exponential moving average of samples: the mean of all samples so far, each weighing half as
+/// much for every half-life of distance. Evenly spaced samples give what Adam's corrected moment is.
 struct Ema {
-  double weight = 0;  // of the past, 0 to below 1
-  double mean = 0;
-  double correction = 1;
+  double halfLife = 1;  // in what `at` counts
+  double sum = 0;
+  double weight = 0;
+  double last = 0;
   /// The average after one more sample; NaN for a sample that is not finite, which is skipped.
-  double next(double value);
+  double next(double at, double value);
+  /// So many half-lives away a sample's weight is below the last bit of the others' sum.
+  static constexpr double kMemory = 60;
 };
 
 /// Samples with x growing. Values that are not finite are kept as marks and interrupt the curve.
@@ -32,12 +36,20 @@ class Series {
   void clear();
   /// Appends a sample; x that does not exceed the last one replaces its value if equal and is
   /// ignored otherwise (a run continued from a checkpoint repeats steps).
-  void append(double x, double y);
+  void append(double x, double y) { append(x, y, y, y); }
+  /// The same of a point that sums up several samples, between `low` and `high`.
+  void append(double x, double y, double low, double high);
+
+  /// Moves the last point, forwards only.
+  void replaceLast(double x, double y);
 
   bool empty() const { return x_.empty(); }
   size_t size() const { return x_.size(); }
   std::span<const double> x() const { return x_; }
   std::span<const double> y() const { return y_; }
+  // As y where every point is a single sample.
+  std::span<const double> low() const { return sumsUp_ ? low_ : y_; }
+  std::span<const double> high() const { return sumsUp_ ? high_ : y_; }
   /// The x of all samples that are not finite.
   const std::vector<double>& notFinite() const { return notFinite_; }
   double lastX() const { return x_.empty() ? 0 : x_.back(); }
@@ -48,14 +60,17 @@ class Series {
  private:
   std::vector<double> x_;
   std::vector<double> y_;
+  bool sumsUp_ = false;  // some point does
+  std::vector<double> low_, high_;  // kept if so
   std::vector<double> notFinite_;
 };
 
-/// `y` over `x` between `from` and `to` (and one sample beyond each), reduced to one column a
-/// pixel: what a curve of any length costs to draw is bounded by the width. Runs of columns
-/// interrupted by values that are not finite are separated by a column of NaN.
-std::vector<Column> columns(std::span<const double> x, std::span<const double> y, double from,
-                            double to, int pixels);
+/// The series between `from` and `to` (and one sample beyond each), reduced to one column a pixel:
+/// what a curve of any length costs to draw is bounded by the width. Runs of columns interrupted by
+/// values that are not finite are separated by a column of NaN. `log`: pixels are even in log x;
+/// samples at 0 and below are left out.
+std::vector<Column> columns(const Series& series, double from, double to, int pixels,
+                            bool log = false);
 
 /// Columns that no line reaches: what is not finite is on both sides of them.
 std::vector<Column> lone(const std::vector<Column>& columns);
@@ -64,6 +79,7 @@ struct Range {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
   bool valid() const { return low <= high; }
+  bool operator==(const Range&) const = default;
   void include(double value) {
     if (value < low) low = value;
     if (value > high) high = value;

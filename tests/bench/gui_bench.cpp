@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
 
   LineChart chart(QStringLiteral("Loss"), Unit::loss);
   chart.resize(2560, 1440);
-  chart.setSmoothing(0.9);
+  chart.setSmoothing(6.6);
   for (int curve = 0; curve < 10; ++curve) {
     chart.addCurve(QStringLiteral("run-%1").arg(curve), QColor::fromHsv(curve * 36, 180, 220));
     for (int i = 1; i <= 2000; ++i) {

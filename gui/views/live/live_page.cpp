@@ -20,7 +20,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr double kSmoothing = 0.9;
+constexpr double kSmoothing = 6.6;  // half-life in steps
 /// A rank lags when others ended a step so much earlier.
 constexpr double kLagSeconds = 3, kLagSteps = 3;
 constexpr int kMinRight = 280, kMaxRight = 560;  // the column of ranks and log

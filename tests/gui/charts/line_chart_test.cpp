@@ -90,7 +90,7 @@ class LineChartTest : public QObject {
   void keys_zoom_and_read_off() {
     LineChart chart("Loss", Unit::loss);
     chart.addCurve("run", Qt::blue);
-    chart.setSmoothing(0.5);
+    chart.setSmoothing(1);
     show(chart);
     for (int step = 1; step <= 100; ++step) chart.append(0, step, 100.0 / step);
     chart.flush();

@@ -1,0 +1,39 @@
+// One chart as a person set it: which metric over which x, and how it is drawn. Plain data.
+#pragma once
+
+#include <QJsonObject>
+#include <optional>
+#include <string>
+
+#include "gui/charts/curve_data.h"
+
+namespace heddle::gui {
+
+/// Ends of the y axis that a person has set; the other end follows the curves.
+struct ChartLimits {
+  std::optional<double> low, high;
+  bool operator==(const ChartLimits&) const = default;
+};
+
+struct ChartSpec {
+  std::string metric;  // as the store names it
+  ChartX x = ChartX::step;
+  /// Half-life in steps of the smoothed curve; 0: none.
+  double smoothing = kSmoothing;
+  bool logX = false, logY = false;
+  ChartLimits limits = {};
+  /// The y axis leaves out the values beyond the 1st and the 99th percentile.
+  bool ignoresOutliers = false;
+  int32_t rank = kAllRanks;  // kAllRanks, kEachRank or a rank
+  bool aggregate = true;     // runs of one group as their mean and range
+  bool difference = false;   // from the baseline, where there is one
+
+  static constexpr double kSmoothing = 10;
+  bool operator==(const ChartSpec&) const = default;
+};
+
+QJsonObject toJson(const ChartSpec& spec);
+/// What is missing or cannot be is as in a new spec.
+ChartSpec chartSpec(const QJsonObject& object);
+
+}  // namespace heddle::gui

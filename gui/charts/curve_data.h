@@ -1,0 +1,72 @@
+// A run's curve out of the store, at the resolution and over the stretch that a chart shows: raw
+// from the pyramid, smoothed from every sample. No widgets; on the session's reading thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gui/charts/series.h"
+#include "storage/queries.h"
+
+namespace heddle::gui {
+
+enum class ChartX { step, tokens, time, clock };  // time: since the run's first; clock: Unix seconds
+
+// In place of a rank: the ranks' values as one, or every rank's own curve.
+inline constexpr int32_t kAllRanks = -1, kEachRank = -2;
+
+/// What has to be known of a run before its curves are read.
+struct CurveRun {
+  storage::RunId id = 0;
+  std::vector<int32_t> ranks;
+  /// Grows with what the store has of the run: its curves are read again.
+  int64_t version = 0;
+};
+
+struct CurveQuery {
+  std::string metric;
+  ChartX x = ChartX::step;
+  double smoothing = 0;  // half-life in steps; 0: none
+  int32_t rank = kAllRanks;
+  std::optional<Range> shown = {};  // in x; none: all
+  int pixels = 1000;           // the width that it is drawn in
+  bool operator==(const CurveQuery&) const = default;
+};
+
+struct CurveData {
+  storage::RunId run = 0;
+  int32_t rank = kAllRanks;
+  Series raw = {};
+  Series smooth = {};    // empty: none, or it is still being read
+  Range extent = {};     // of x, over the whole run
+  bool complete = true;  // every sample of the run is in `raw`
+};
+
+/// Reads the curves of some runs, a few milliseconds' worth at a time, so that other questions get
+/// their turn: made on one thread, then used on another.
+class CurveReading {
+ public:
+  CurveReading(CurveQuery query, std::vector<CurveRun> runs);
+  ~CurveReading();
+
+  /// Curves that have come. A long one comes twice: raw at first, then with its smoothed companion.
+  Result<std::vector<CurveData>> next(storage::Reader& reader);
+  bool done() const { return at_ >= runs_.size(); }
+
+ private:
+  struct Smoothing;
+  Result<> begin(storage::Reader& reader, std::vector<CurveData>& out);
+  Result<> smooth(storage::Reader& reader, std::vector<CurveData>& out);
+
+  CurveQuery query_;
+  std::vector<CurveRun> runs_;
+  size_t at_ = 0;           // in runs_
+  size_t rank_ = 0;         // of the run, where every rank has a curve
+  std::unique_ptr<Smoothing> smoothing_;  // of a curve whose raw one was given out
+};
+
+}  // namespace heddle::gui
