@@ -17,8 +17,8 @@ std::vector<CurveRun> readCurveRuns(storage::Reader& reader, const std::vector<q
   for (const qint64 id : runs) {
     const auto run = reader.run(id);
     if (!run) continue;
-    found.push_back({id, run->ranks,
-                     run->summary.steps * 8 + static_cast<int64_t>(run->summary.state)});
+    found.push_back(
+        {id, run->ranks, run->summary.steps * 8 + static_cast<int64_t>(run->summary.state)});
   }
   return found;
 }

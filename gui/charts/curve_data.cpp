@@ -12,8 +12,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kTurn = std::chrono::milliseconds(25);
-constexpr int64_t kBlock = 1 << 17;     // steps that are smoothed at a time
-constexpr size_t kAxisPoints = 4096;    // of tokens or time over steps
+constexpr int64_t kBlock = 1 << 17;   // steps that are smoothed at a time
+constexpr size_t kAxisPoints = 4096;  // of tokens or time over steps
 constexpr int kPointsAPixel = 2;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
@@ -30,7 +30,8 @@ Bins folded(std::vector<std::pair<int32_t, storage::Bin>> all, const telemetry::
     for (; i < all.size() && all[i].second.last_step == bin.last_step; ++i) {
       const auto& [rank, of] = all[i];
       bin.nonfinite = std::max(bin.nonfinite, of.nonfinite);
-      min.add(rank, of.min), max.add(rank, of.max), mean.add(rank, of.mean), last.add(rank, of.last);
+      min.add(rank, of.min), max.add(rank, of.max), mean.add(rank, of.mean),
+          last.add(rank, of.last);
     }
     bin.min = min.value(), bin.max = max.value(), bin.mean = mean.value(), bin.last = last.value();
     bins.push_back(bin);
@@ -62,7 +63,8 @@ class XAxis {
     axis.isStep_ = x == ChartX::step;
     if (axis.isStep_) return axis;
     using Names = std::array<const char*, 2>;
-    for (const char* name : x == ChartX::tokens ? Names{"tokens", "tokens_seen"} : Names{"time", ""}) {
+    for (const char* name :
+         x == ChartX::tokens ? Names{"tokens", "tokens_seen"} : Names{"time", ""}) {
       auto bins = readBins(reader, run, name, kAllRanks, {}, kAxisPoints);
       if (!bins) return fail(bins);
       for (const storage::Bin& bin : *bins) axis.add(static_cast<double>(bin.last_step), bin.last);
@@ -127,10 +129,10 @@ struct CurveReading::Smoothing {
   CurveData data;
   XAxis axis;
   Ema ema;
-  int64_t next = 0;     // step to go on from
-  int64_t from = 0;     // the first step shown
-  int64_t last = 0;     // and the last
-  double bucket = 1;    // steps for which one point is kept
+  int64_t next = 0;   // step to go on from
+  int64_t from = 0;   // the first step shown
+  int64_t last = 0;   // and the last
+  double bucket = 1;  // steps for which one point is kept
   double inBucket = -1;
 
   void take(const storage::Bin& sample) {
@@ -226,8 +228,7 @@ Result<> CurveReading::begin(storage::Reader& reader, std::vector<CurveData>& ou
 Result<> CurveReading::smooth(storage::Reader& reader, std::vector<CurveData>& out) {
   Smoothing& of = *smoothing_;
   const int64_t last = std::min(of.last, of.next + kBlock - 1);
-  auto samples =
-      readBins(reader, runs_[at_], query_.metric, of.data.rank, {of.next, last}, 0);
+  auto samples = readBins(reader, runs_[at_], query_.metric, of.data.rank, {of.next, last}, 0);
   if (!samples) return fail(samples);
   for (const storage::Bin& sample : *samples) of.take(sample);
   of.next = last + 1;

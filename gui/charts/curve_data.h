@@ -14,7 +14,12 @@
 
 namespace heddle::gui {
 
-enum class ChartX { step, tokens, time, clock };  // time: since the run's first; clock: Unix seconds
+enum class ChartX {
+  step,
+  tokens,
+  time,
+  clock
+};  // time: since the run's first; clock: Unix seconds
 
 // In place of a rank: the ranks' values as one, or every rank's own curve.
 inline constexpr int32_t kAllRanks = -1, kEachRank = -2;
@@ -33,7 +38,7 @@ struct CurveQuery {
   double smoothing = 0;  // half-life in steps; 0: none
   int32_t rank = kAllRanks;
   std::optional<Range> shown = {};  // in x; none: all
-  int pixels = 1000;           // the width that it is drawn in
+  int pixels = 1000;                // the width that it is drawn in
   bool operator==(const CurveQuery&) const = default;
 };
 
@@ -64,8 +69,8 @@ class CurveReading {
 
   CurveQuery query_;
   std::vector<CurveRun> runs_;
-  size_t at_ = 0;           // in runs_
-  size_t rank_ = 0;         // of the run, where every rank has a curve
+  size_t at_ = 0;                         // in runs_
+  size_t rank_ = 0;                       // of the run, where every rank has a curve
   std::unique_ptr<Smoothing> smoothing_;  // of a curve whose raw one was given out
 };
 

@@ -60,7 +60,11 @@ QVector<CrosshairLine> LineChart::crosshairLines(double x) const {
         {name + format::withUnit(unit_, curve.series.y()[index]) + elsewhere, color, curve.marker});
     if (smooths) {
       const QString of = alone ? tr("smooth") : called + QLatin1Char(' ') + tr("smoothed");
-      lines.append({of + QLatin1Char(' ') + format::withUnit(unit_, curve.smooth.y()[static_cast<size_t>(curve.smooth.nearest(*place))]), color});
+      lines.append(
+          {of + QLatin1Char(' ') +
+               format::withUnit(
+                   unit_, curve.smooth.y()[static_cast<size_t>(curve.smooth.nearest(*place))]),
+           color});
     }
   }
   return lines;

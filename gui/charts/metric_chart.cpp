@@ -167,7 +167,8 @@ void MetricChart::show() {
     for (auto at = curves_.lower_bound({run.id, kAllRanks}); at != curves_.end(); ++at) {
       const auto& [key, data] = *at;
       if (key.first != run.id) break;
-      const QString name = key.second < 0 ? run.name : tr("%1, rank %2").arg(run.name).arg(key.second);
+      const QString name =
+          key.second < 0 ? run.name : tr("%1, rank %2").arg(run.name).arg(key.second);
       const int curve = addCurve(name, run.stroke.color, run.stroke.marker);
       setSeries(curve, data.raw);
       setSmooth(curve, data.smooth);

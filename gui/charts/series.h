@@ -18,7 +18,8 @@ struct Column {
 };
 
 /// Exponential moving average of samples: the mean of all samples so far, each weighing half as
-/// much for every half-life of distance. Evenly spaced samples give what Adam's corrected moment is.
+/// much for every half-life of distance. Evenly spaced samples give what Adam's corrected moment
+/// is.
 struct Ema {
   double halfLife = 1;  // in what `at` counts
   double sum = 0;
@@ -60,7 +61,7 @@ class Series {
  private:
   std::vector<double> x_;
   std::vector<double> y_;
-  bool sumsUp_ = false;  // some point does
+  bool sumsUp_ = false;             // some point does
   std::vector<double> low_, high_;  // kept if so
   std::vector<double> notFinite_;
 };

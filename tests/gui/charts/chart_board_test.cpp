@@ -73,7 +73,8 @@ class ChartBoardTest : public QObject {
     store.steps(b, 1, 50, 1);
     ChartBoard board(*store.session);
     board.setDefaults({{.metric = "loss"}, {.metric = "tokens_per_second"}});
-    board.setRuns({{a, "a", runStroke(0, Scheme::dark), {}}, {b, "b", runStroke(1, Scheme::dark), {}}});
+    board.setRuns(
+        {{a, "a", runStroke(0, Scheme::dark), {}}, {b, "b", runStroke(1, Scheme::dark), {}}});
     show(board);
     const auto* loss = board.charts()[0];
     QCOMPARE(loss->curves(), 2);

@@ -55,8 +55,7 @@ class SeriesTest : public QObject {
     const auto alone = [](std::initializer_list<double> values) {
       const Series series = seriesOf(values);
       std::vector<double> at;
-      for (const Column& each :
-           lone(columns(series, 1, static_cast<double>(values.size()), 100)))
+      for (const Column& each : lone(columns(series, 1, static_cast<double>(values.size()), 100)))
         at.push_back(each.x);
       return at;
     };
