@@ -297,12 +297,13 @@ Result<Greeting> greet(ssh_session session, const std::string& host_name,
   // A start-up file that reads its input goes on when that ends.
   constexpr std::chrono::seconds kOpenFor{8};
   constexpr std::chrono::milliseconds kAtOnce{1500};
-  Exec hello(session, host_name, Limit{.bytes = size_t{64} << 10}, patience);
+  const Limit limit{.time = std::min(patience, Limit{}.time), .bytes = size_t{64} << 10};
+  Exec hello(session, host_name, limit, patience);
   const Result<Completed> said = hello.run_without_input(kSayClock, kOpenFor);
   if (!said) return fail(said);
   const double answered = unix_now();
   if (const auto after = hello.begun_after_input(); after && *after < kAtOnce) {
-    Exec again(session, host_name, Limit{.bytes = size_t{64} << 10}, patience);
+    Exec again(session, host_name, limit, patience);
     if (const auto heard = again.run_without_input(kSayClock, {}); !heard) return fail(heard);
     if (again.shell_start() < kOpenFor / 2)
       return fail(
