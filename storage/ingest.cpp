@@ -15,9 +15,6 @@ using namespace telemetry;
 
 constexpr size_t kLossPoints = 60;
 constexpr size_t kThroughputPoints = 512;
-// A run has some dozens.
-constexpr size_t kMaxSeries = 1000;
-constexpr size_t kMaxNameBytes = 256;
 constexpr const char* kNotAllDrawn = "not all of its metrics are drawn";
 
 std::string name_of(const LogKey& log) {
@@ -31,7 +28,7 @@ Values values_of(const auto& map) { return Values(map.begin(), map.end()); }
 
 void Ingestor::forget(RunId run) {
   std::erase_if(open_, [run](const auto& entry) { return entry.first.run == run; });
-  series_.erase(run);
+  metrics_.forget(run);
 }
 
 Result<Ingestor::OpenLog*> Ingestor::open(const LogKey& log) {
@@ -103,6 +100,8 @@ Result<Ingested> Ingestor::take(const LogKey& log, OpenLog& open) {
     if (rows.next()) pending = rows.integer(0);
   }
   update_summary(log);
+  metrics_.save(log.run);
+  if (ingested.records > 0) touch(connection_, log.run);
   if (pending >= kCompactAfter) compact(connection_, log);
   return ingested;
 }
@@ -140,7 +139,7 @@ void Ingestor::apply(const LogKey& log, int64_t record, const Record& content) {
   if (const auto* start = std::get_if<Start>(&content)) {
     apply_start(log, *start);
   } else if (const auto* step = std::get_if<Step>(&content)) {
-    add_series(log, *step);
+    if (!metrics_.add(log, *step)) warn_of_series(log);
     if (log.rank == 0) summary_steps_.push_back(*step);
   } else if (const auto* spans = std::get_if<Spans>(&content)) {
     connection_.execute(
@@ -153,27 +152,6 @@ void Ingestor::apply(const LogKey& log, int64_t record, const Record& content) {
     apply_end(log, *end);
   } else if (const auto* plan = std::get_if<telemetry::Plan>(&content)) {
     apply_plan(log, *plan);
-  }
-}
-
-Ingestor::Series& Ingestor::series_of(RunId run) {
-  const auto [found, is_new] = series_.try_emplace(run);
-  if (!is_new) return found->second;
-  Rows names = connection_.query("SELECT name FROM series WHERE run = ?", run);
-  while (names.next()) found->second.names.emplace(names.text(0));
-  return found->second;
-}
-
-void Ingestor::add_series(const LogKey& log, const Step& step) {
-  Series& series = series_of(log.run);
-  for (const auto& [name, value] : step.values) {
-    if (series.names.contains(name)) continue;
-    if (series.names.size() >= kMaxSeries || name.size() > kMaxNameBytes) {
-      if (!std::exchange(series.refused, true)) warn_of_series(log);
-      continue;
-    }
-    series.names.insert(name);
-    connection_.execute("INSERT OR IGNORE INTO series (run, name) VALUES (?, ?)", log.run, name);
   }
 }
 

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string_view>
 
 #include "engine/telemetry/log_reader.h"
 #include "storage/connection.h"
 #include "storage/curve.h"
+#include "storage/run_metrics.h"
 #include "storage/series.h"
 #include "storage/writer.h"
 
@@ -16,7 +16,7 @@ namespace heddle::storage {
 
 class Ingestor {
  public:
-  explicit Ingestor(Connection& connection) : connection_(connection) {}
+  explicit Ingestor(Connection& connection) : connection_(connection), metrics_(connection) {}
 
   Result<Ingested> ingest(const LogKey& log, uint64_t offset, std::string_view bytes);
   Result<Ingested> end_log(const LogKey& log);
@@ -25,7 +25,7 @@ class Ingestor {
   /// Call after a rollback: uncommitted bytes are read again from the cursor.
   void forget() {
     open_.clear();
-    series_.clear();
+    metrics_.forget();
   }
   /// Call before a run is removed.
   void forget(RunId run);
@@ -36,10 +36,6 @@ class Ingestor {
     uint64_t next_seq = 0;
     int64_t new_steps = 0;  // in the bytes being ingested
   };
-  struct Series {
-    std::set<std::string> names;  // with a row
-    bool refused = false;         // a name got no row
-  };
   Result<OpenLog*> open(const LogKey& log);
   Result<Ingested> take(const LogKey& log, OpenLog& open);
   bool add_frame(const LogKey& log, OpenLog& open, const telemetry::Frame& frame);
@@ -49,16 +45,13 @@ class Ingestor {
   void apply_start(const LogKey& log, const telemetry::Start& start);
   void apply_end(const LogKey& log, const telemetry::End& end);
   void apply_plan(const LogKey& log, const telemetry::Plan& plan);
-  /// The run's series, read from the store at first.
-  Series& series_of(RunId run);
-  void add_series(const LogKey& log, const telemetry::Step& step);
   /// Warns once a run, whichever process ingests it.
   void warn_of_series(const LogKey& log);
   void update_summary(const LogKey& log);
 
   Connection& connection_;
   std::map<LogKey, OpenLog> open_;
-  std::map<RunId, Series> series_;              // of runs that have had a step here
+  RunMetrics metrics_;
   std::vector<telemetry::Step> summary_steps_;  // rank 0's in the bytes being ingested
 };
 

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "base/number_text.h"
 #include "base/one_line.h"
 #include "base/read_json.h"
 #include "storage/connection.h"
@@ -22,7 +21,7 @@ namespace {
 #define HEDDLE_SUMMARY                                                                            \
   "SELECT id, name, state, cause, target, recipe_name, created, started, finished, tags, notes, " \
   "steps, tokens_per_second_per_rank, loss, loss_flag, sparkline, lineage, parent, parent_name, " \
-  "parent_step, trashed "                                                                         \
+  "parent_step, trashed, starred, archived, color, group_name, changed "                                                                         \
   "FROM runs JOIN summaries ON summaries.run = runs.id "
 
 constexpr size_t kMaxSparkline = 1024;
@@ -57,6 +56,10 @@ RunSummary summary_in(const Rows& rows) {
   if (const auto kind = lineage_kind(rows.text(16)))
     run.lineage = Lineage{*kind, rows.integer(17), one_line(rows.text(18)), rows.integer(19)};
   run.trashed = rows.optional_real(20);
+  run.starred = rows.optional_real(21);
+  run.archived = rows.optional_real(22);
+  run.color = rows.text(23);
+  run.group = one_line(rows.text(24));
   return run;
 }
 
@@ -78,34 +81,6 @@ Values facts_of(Connection& connection, RunId run, const std::string& prefix) {
 }
 
 }  // namespace
-
-std::string to_string(RunState state) {
-  constexpr const char* kNames[] = {"preparing", "running", "done", "failed", "stopped", "lost"};
-  return kNames[static_cast<size_t>(state)];
-}
-
-std::optional<RunState> run_state(const std::string& name) {
-  for (const RunState state : {RunState::preparing, RunState::running, RunState::done,
-                               RunState::failed, RunState::stopped, RunState::lost}) {
-    if (to_string(state) == name) return state;
-  }
-  return std::nullopt;
-}
-
-std::string to_string(Lineage::Kind kind) {
-  return kind == Lineage::Kind::resume ? "resume" : "fork";
-}
-
-std::optional<Lineage::Kind> lineage_kind(const std::string& name) {
-  for (const Lineage::Kind kind : {Lineage::Kind::resume, Lineage::Kind::fork})
-    if (to_string(kind) == name) return kind;
-  return std::nullopt;
-}
-
-std::string words_of(const Lineage& lineage) {
-  return fmt::format("{} of {} after step {}", to_string(lineage.kind), lineage.parent_name,
-                     count_text(static_cast<double>(lineage.step)));
-}
 
 Reader::Reader(std::unique_ptr<Connection> connection, bool trusted)
     : connection_(std::move(connection)), trusted_(trusted) {}
@@ -144,6 +119,27 @@ Result<std::vector<RunSummary>> Reader::runs(bool trashed) {
         HEDDLE_SUMMARY "WHERE (trashed IS NOT NULL) = ? ORDER BY created DESC, id DESC", trashed);
     while (rows.next()) runs.push_back(summary_in(rows));
     return runs;
+  });
+}
+
+Result<RunChanges> Reader::runs_changed_since(int64_t cursor) {
+  return guarded(*connection_, [&]() -> Result<RunChanges> {
+    const ReadTransaction transaction(*connection_);
+    RunChanges changes;
+    changes.cursor = cursor;
+    {
+      Rows rows = connection_->query(HEDDLE_SUMMARY "WHERE changed > ? ORDER BY changed", cursor);
+      while (rows.next()) {
+        changes.changed.push_back(summary_in(rows));
+        changes.cursor = std::max(changes.cursor, rows.integer(25));
+      }
+    }
+    Rows rows = connection_->query("SELECT run, changed FROM removed_runs WHERE changed > ?", cursor);
+    while (rows.next()) {
+      changes.removed.push_back(rows.integer(0));
+      changes.cursor = std::max(changes.cursor, rows.integer(1));
+    }
+    return changes;
   });
 }
 

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "engine/telemetry/record.h"
 #include "storage/link.h"
+#include "storage/metric_summary.h"
 #include "storage/run.h"
 
 namespace heddle::storage {
@@ -115,6 +116,9 @@ class Reader {
   /// Newest first. Reads summary rows only. `trashed`: only runs in the trash; else only the
   /// others.
   Result<std::vector<RunSummary>> runs(bool trashed = false);
+  /// The runs whose summary, recipe, facts or metrics changed since the call that gave `cursor`;
+  /// 0: all.
+  Result<RunChanges> runs_changed_since(int64_t cursor);
   /// The links of the runs that are going on, once someone has followed them.
   Result<std::map<RunId, Link>> links();
   /// Whether a process follows the runs of this store now (holds its ingest lease).
@@ -139,6 +143,12 @@ class Reader {
   Result<std::vector<std::string>> columns();
   /// One column ("recipe.optimizer.lr") over all runs.
   Result<std::map<RunId, Value>> column(const std::string& name);
+  /// All metrics that any run has as a series, sorted: more columns.
+  Result<std::vector<std::string>> metric_names();
+  /// One metric over all runs that have it.
+  Result<std::map<RunId, MetricSummary>> metric_summaries(const std::string& name);
+  /// All metrics of one run.
+  Result<std::map<std::string, MetricSummary>> metric_summaries(RunId run);
   Result<Comparison> compare(const std::vector<RunId>& runs);
 
   /// At most `max_points` bins over the range, from the pyramid.

@@ -58,6 +58,7 @@ struct NewRun {
   std::string run_dir;
   double created = 0;  // Unix seconds; 0: now
   std::optional<Lineage> lineage;
+  std::string group;  // the sweep or group that it belongs to
   /// Its checkpoints go to the recipe's checkpoint.folder: no other unfinished run of the target
   /// may save there.
   bool claims_folder = false;
@@ -80,11 +81,22 @@ struct RunSummary {
   std::optional<Lineage> lineage;
   std::vector<std::string> tags;
   std::string notes;
+  std::string group;               // the sweep or group that it belongs to; empty: none
+  std::string color;               // "#rrggbb"; empty: by its number
+  std::optional<double> starred;   // since when
+  std::optional<double> archived;  // since when
   int64_t steps = 0;                                 // the last step that ended
   std::optional<double> tokens_per_second_per_rank;  // median without the first 3 steps
   std::optional<double> loss;                        // the last one
   std::optional<double> trashed;                     // since when it is in the trash
   std::vector<float> sparkline;                      // the loss, at most 60 points, evenly spaced
+};
+
+/// The runs that changed after a moment, and where to go on from.
+struct RunChanges {
+  int64_t cursor = 0;
+  std::vector<RunSummary> changed;  // in the trash too; in the order of their last changes
+  std::vector<RunId> removed;       // for good
 };
 
 /// One run in full.

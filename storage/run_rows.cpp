@@ -125,6 +125,14 @@ std::optional<double> last_sign(Connection& connection, RunId run) {
   return started.next() ? started.optional_real(0) : std::nullopt;
 }
 
+int64_t next_change(Connection& connection) {
+  Rows rows = connection.query(
+      "SELECT 1 + max(coalesce((SELECT max(changed) FROM runs), 0), "
+      "coalesce((SELECT max(changed) FROM removed_runs), 0))");
+  rows.next();
+  return rows.integer(0);
+}
+
 }  // namespace
 
 double clock_ahead(Connection& connection, RunId run) {
@@ -158,6 +166,11 @@ Result<> require_run(Connection& connection, RunId run) {
   return fail("no run with id {} in the store; `heddle runs` lists them", run);
 }
 
+void touch(Connection& connection, RunId run) {
+  const int64_t change = next_change(connection);
+  connection.execute("UPDATE runs SET changed = ? WHERE id = ?", change, run);
+}
+
 Result<CreatedRun> create_run(Connection& connection, const NewRun& run) {
   // An imported one is called as its folder is.
   const std::string wish = run.imported ? one_line(run.name) : run.name;
@@ -177,10 +190,10 @@ Result<CreatedRun> create_run(Connection& connection, const NewRun& run) {
   const std::string name = free_name(connection, wish);
   make_way(connection, name);
   connection.execute(
-      "INSERT INTO runs (name, state, target, recipe_name, created, hosts, run_dir) "
-      "VALUES (?, 'preparing', ?, ?, ?, ?, ?)",
+      "INSERT INTO runs (name, state, target, recipe_name, created, hosts, run_dir, group_name) "
+      "VALUES (?, 'preparing', ?, ?, ?, ?, ?, ?)",
       name, run.target, one_line(run.recipe_name), run.created > 0 ? run.created : unix_now(),
-      run.hosts, run.run_dir);
+      run.hosts, run.run_dir, one_line(run.group));
   const RunId id = connection.last_insert_id();
   if (const auto& lineage = run.lineage)
     connection.execute(
@@ -193,6 +206,7 @@ Result<CreatedRun> create_run(Connection& connection, const NewRun& run) {
   Values values;
   for (const auto& [key, value] : run.recipe_values) values[key] = value;
   set_facts(connection, id, "recipe.", values);
+  touch(connection, id);
   return CreatedRun{id, name};
 }
 
@@ -203,6 +217,7 @@ Result<> set_state(Connection& connection, RunId run, RunState state, const std:
     time = state == RunState::lost ? last_sign(connection, run).value_or(unix_now()) : unix_now();
   connection.execute("UPDATE runs SET state = ?, cause = ? WHERE id = ?", to_string(state),
                      excerpt(cause, kMaxLineBytes), run);
+  touch(connection, run);
   if (state == RunState::running) {
     connection.execute(
         "UPDATE runs SET started = coalesce(started, ?), finished = NULL WHERE id = ?", time, run);
@@ -243,6 +258,29 @@ Result<> rename_run(Connection& connection, RunId run, const std::string& name) 
   }
   make_way(connection, name);
   connection.execute("UPDATE runs SET name = ? WHERE id = ?", name, run);
+  touch(connection, run);
+  return {};
+}
+
+Result<> set_color(Connection& connection, RunId run, const std::string& color) {
+  const bool is_color = color.size() == 7 && color.front() == '#' &&
+                        color.find_first_not_of("0123456789abcdefABCDEF", 1) == std::string::npos;
+  if (!color.empty() && !is_color)
+    return fail("no color \"{}\"; valid: #rrggbb, or nothing for one by its number",
+                one_line(color));
+  if (Result<> found = require_run(connection, run); !found) return found;
+  connection.execute("UPDATE runs SET color = ? WHERE id = ?", color, run);
+  touch(connection, run);
+  return {};
+}
+
+Result<> set_group(Connection& connection, RunId run, const std::string& group) {
+  if (group != one_line(group))
+    return fail("a group cannot be called \"{}\"; valid: one line, or nothing for none",
+                one_line(group));
+  if (Result<> found = require_run(connection, run); !found) return found;
+  connection.execute("UPDATE runs SET group_name = ? WHERE id = ?", group, run);
+  touch(connection, run);
   return {};
 }
 
@@ -257,6 +295,7 @@ Result<> trash_run(Connection& connection, RunId run) {
   }
   connection.execute("UPDATE runs SET trashed = ? WHERE id = ? AND trashed IS NULL", unix_now(),
                      run);
+  touch(connection, run);
   return {};
 }
 
@@ -271,6 +310,7 @@ Result<> restore_run(Connection& connection, RunId run) {
   if (!connection.query("SELECT 1 FROM runs WHERE name = ? AND id = ?", name, run).next())
     make_way(connection, name);
   connection.execute("UPDATE runs SET trashed = NULL, name = ? WHERE id = ?", name, run);
+  touch(connection, run);
   return {};
 }
 
@@ -278,6 +318,10 @@ Result<> remove_run(Connection& connection, RunId run) {
   if (Result<> found = require_run(connection, run); !found) return found;
   // Seeks, one a key: the table is ordered by key.
   connection.execute("DELETE FROM facts WHERE key IN (SELECT id FROM keys) AND run = ?", run);
+  connection.execute(
+      "DELETE FROM metric_summaries WHERE metric IN (SELECT id FROM metrics) AND run = ?", run);
+  connection.execute("INSERT OR REPLACE INTO removed_runs (run, changed) VALUES (?, ?)", run,
+                     next_change(connection));
   connection.execute("DELETE FROM runs WHERE id = ?", run);
   return {};
 }

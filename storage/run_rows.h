@@ -24,11 +24,16 @@ std::string free_name(Connection& connection, const std::string& wish);
 /// Fails when there is no such run.
 Result<> require_run(Connection& connection, RunId run);
 
+/// A row of the store that belongs to the run has changed: see Reader::runs_changed_since.
+void touch(Connection& connection, RunId run);
+
 Result<CreatedRun> create_run(Connection& connection, const NewRun& run);
 Result<> set_state(Connection& connection, RunId run, RunState state, const std::string& cause,
                    double time);
 Result<> set_link(Connection& connection, RunId run, const Link& link);
 Result<> rename_run(Connection& connection, RunId run, const std::string& name);
+Result<> set_color(Connection& connection, RunId run, const std::string& color);
+Result<> set_group(Connection& connection, RunId run, const std::string& group);
 Result<> trash_run(Connection& connection, RunId run);
 Result<> restore_run(Connection& connection, RunId run);
 Result<> remove_run(Connection& connection, RunId run);

@@ -4,7 +4,6 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
@@ -22,176 +21,6 @@ namespace heddle::storage {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kFirst = R"sql(
--- A run, without what grows long.
-CREATE TABLE runs (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  name TEXT NOT NULL UNIQUE,
-  state TEXT NOT NULL CHECK (state IN ('preparing', 'running', 'done', 'failed', 'stopped', 'lost')),
-  cause TEXT NOT NULL DEFAULT '',
-  target TEXT NOT NULL,
-  recipe_name TEXT NOT NULL,
-  created REAL NOT NULL,
-  started REAL,
-  finished REAL,
-  hosts TEXT NOT NULL,
-  run_dir TEXT NOT NULL,
-  tags TEXT NOT NULL DEFAULT '[]',
-  notes TEXT NOT NULL DEFAULT '',
-  trashed REAL
-) STRICT;
-
-CREATE TABLE recipes (
-  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
-  toml TEXT NOT NULL
-) STRICT;
-
--- What the list of runs shows, kept at ingestion. loss_flag: 0 finite or none, 1 NaN, 2 +inf, 3 -inf.
-CREATE TABLE summaries (
-  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
-  steps INTEGER NOT NULL DEFAULT 0,
-  loss REAL,
-  loss_flag INTEGER NOT NULL DEFAULT 0,
-  tokens_per_second_per_rank REAL,
-  sparkline BLOB NOT NULL DEFAULT x''
-) STRICT;
-
--- The thinned curves that summaries are computed from (curve.h).
-CREATE TABLE curves (
-  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
-  loss BLOB NOT NULL DEFAULT x'',
-  throughput BLOB NOT NULL DEFAULT x''
-) STRICT;
-
--- How far each log has been read. Step records with a sequence number from `compacted` on are not in
--- chunks yet; `pending` counts them.
-CREATE TABLE logs (
-  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-  rank INTEGER NOT NULL,
-  epoch INTEGER NOT NULL,
-  offset INTEGER NOT NULL DEFAULT 0,
-  next_seq INTEGER NOT NULL DEFAULT 0,
-  records INTEGER NOT NULL DEFAULT 0,
-  pending INTEGER NOT NULL DEFAULT 0,
-  compacted INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (run, rank, epoch)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE gaps (
-  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-  rank INTEGER NOT NULL,
-  epoch INTEGER NOT NULL,
-  offset INTEGER NOT NULL,
-  bytes INTEGER NOT NULL,
-  reason TEXT NOT NULL,
-  PRIMARY KEY (run, rank, epoch, offset)
-) STRICT, WITHOUT ROWID;
-
--- Every record of every log, once, as it stands there. checksum: the frame's, as a signed number.
-CREATE TABLE records (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-  rank INTEGER NOT NULL,
-  epoch INTEGER NOT NULL,
-  seq INTEGER NOT NULL,
-  type INTEGER NOT NULL,
-  offset INTEGER NOT NULL,
-  checksum INTEGER NOT NULL,
-  payload BLOB NOT NULL,
-  UNIQUE (run, rank, epoch, seq)
-) STRICT;
-CREATE INDEX records_by_type ON records (run, type);
-
--- The newest timeline of a step and rank.
-CREATE TABLE spans (
-  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-  step INTEGER NOT NULL,
-  rank INTEGER NOT NULL,
-  record INTEGER NOT NULL,
-  PRIMARY KEY (run, step, rank)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE lines (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-  rank INTEGER NOT NULL,
-  time REAL NOT NULL,
-  level INTEGER NOT NULL,
-  text TEXT NOT NULL
-) STRICT;
-CREATE INDEX lines_by_run ON lines (run);
-
-CREATE TABLE series (
-  id INTEGER PRIMARY KEY,
-  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-  name TEXT NOT NULL,
-  UNIQUE (run, name)
-) STRICT;
-
--- Level 0: samples; level n: bins of 16^n samples (chunk.h). first_index: of the chunk's first item
--- among all items of its level.
-CREATE TABLE chunks (
-  series INTEGER NOT NULL REFERENCES series ON DELETE CASCADE,
-  rank INTEGER NOT NULL,
-  epoch INTEGER NOT NULL,
-  level INTEGER NOT NULL,
-  first_step INTEGER NOT NULL,
-  first_index INTEGER NOT NULL,
-  count INTEGER NOT NULL,
-  data BLOB NOT NULL,
-  PRIMARY KEY (series, rank, epoch, level, first_step)
-) STRICT;
-
--- recipe.*, environment.* and results.* of all runs. By key first: a column over all runs is one range,
--- one run is a seek a key. flag as in summaries. No reference to runs: its check would scan the table.
-CREATE TABLE keys (
-  id INTEGER PRIMARY KEY,
-  name TEXT NOT NULL UNIQUE
-) STRICT;
-CREATE TABLE facts (
-  key INTEGER NOT NULL,
-  run INTEGER NOT NULL,
-  value ANY,
-  flag INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (key, run)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE targets (
-  name TEXT PRIMARY KEY,
-  kind TEXT NOT NULL,
-  hosts TEXT NOT NULL,
-  host_keys TEXT NOT NULL,
-  probe TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE requests (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-  verb TEXT NOT NULL
-) STRICT;
-)sql";
-
-constexpr const char* kLineageAndLinks = R"sql(
--- The run whose checkpoint another began with, at which step; its name stays when it is removed.
-ALTER TABLE runs ADD COLUMN parent INTEGER REFERENCES runs ON DELETE SET NULL;
-ALTER TABLE runs ADD COLUMN parent_name TEXT NOT NULL DEFAULT '';
-ALTER TABLE runs ADD COLUMN parent_step INTEGER;
-ALTER TABLE runs ADD COLUMN lineage TEXT NOT NULL DEFAULT '' CHECK (lineage IN ('', 'resume', 'fork'));
-
--- The connection to a running run's hosts, as the process that follows it sees it. Unix seconds.
--- lost: since when there is none; next_try: when it is tried again.
-CREATE TABLE links (
-  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
-  heard REAL NOT NULL,
-  lost REAL,
-  next_try REAL,
-  reason TEXT NOT NULL DEFAULT ''
-) STRICT;
-)sql";
-
-constexpr std::array kMigrations = {kFirst, kLineageAndLinks};
-static_assert(kMigrations.size() == kSchemaVersion);
 
 struct Stamp {
   int64_t application_id = 0;
@@ -291,7 +120,7 @@ Result<Stamp> read_stamp(const std::string& path) {
   if (!fs::exists(path, error)) return fail("{}: there is no such store", path);
   const auto lock = lock_making(path);
   if (!lock) return fail(lock);
-  const size_t newest = kMigrations.size();
+  const size_t newest = migrations().size();
   if (Result<> checked = check_file(path, newest); !checked) return fail(checked);
   return guarded(path, [&]() -> Result<Stamp> {
     SQLite::Database database(reading_uri(path), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
@@ -303,8 +132,6 @@ Result<Stamp> read_stamp(const std::string& path) {
 
 }  // namespace
 
-std::span<const char* const> migrations() { return kMigrations; }
-
 Result<> check_readable(const std::string& path) {
   const Result<Stamp> stamp = read_stamp(path);
   return stamp ? Result<>{} : fail(stamp);
@@ -313,7 +140,7 @@ Result<> check_readable(const std::string& path) {
 Result<> check_newest(const std::string& path) {
   const Result<Stamp> stamp = read_stamp(path);
   if (!stamp) return fail(stamp);
-  const auto newest = static_cast<int64_t>(kMigrations.size());
+  const auto newest = static_cast<int64_t>(migrations().size());
   if (stamp->version == newest) return {};
   return fail(
       "{}: the store has schema {}, and this Heddle reads schema {}; it is brought up to date once "
@@ -322,25 +149,34 @@ Result<> check_newest(const std::string& path) {
       is_writable(path) ? "it is trusted: heddle trust --store " + path : "it can be written to");
 }
 
-Result<> migrate(const std::string& path, std::span<const char* const> migrations) {
+Result<> migrate(const std::string& path, std::span<const Migration> migrations) {
   const size_t newest = migrations.size();
   const auto lock = lock_making(path);
   if (!lock) return fail(lock);
   if (Result<> checked = check_file(path, newest); !checked) return checked;
   if (Result<> made = make_trusted(path); !made) return made;
   return guarded(path, [&]() -> Result<> {
-    SQLite::Database database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, 10'000);
-    const Stamp stamp = stamp_of(database);
-    const bool empty = is_empty(database);
-    if (Result<> checked = check(path, stamp, newest, empty); !checked) return checked;
-    if (!empty && stamp.version == static_cast<int64_t>(newest)) return {};
-    if (!empty)
-      if (Result<> backed_up = back_up(database, path, stamp.version); !backed_up) return backed_up;
-
-    database.exec("PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL");
+    bool empty = false;
+    Stamp stamp;
+    {
+      SQLite::Database database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, 10'000);
+      stamp = stamp_of(database);
+      empty = is_empty(database);
+      if (Result<> checked = check(path, stamp, newest, empty); !checked) return checked;
+      if (!empty && stamp.version == static_cast<int64_t>(newest)) return {};
+      if (!empty)
+        if (Result<> backed_up = back_up(database, path, stamp.version); !backed_up)
+          return backed_up;
+      database.exec("PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL");
+    }
+    Connection connection(path, Connection::Access::write);
+    SQLite::Database& database = connection.database();
     SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
     const size_t have = empty ? 0 : static_cast<size_t>(stamp.version);
-    for (size_t i = have; i < newest; ++i) database.exec(migrations[i]);
+    for (const Migration& migration : migrations.subspan(have)) {
+      database.exec(migration.sql);
+      if (migration.fill && !empty) migration.fill(connection);
+    }
     database.exec(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}",
                               kApplicationId, newest));
     transaction.commit();

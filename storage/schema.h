@@ -1,15 +1,13 @@
-// The store's tables as a list of migrations, and how a file is brought to the newest.
+// How a store's file is brought to the newest schema.
 #pragma once
 
 #include <span>
 #include <string>
 
 #include "base/result.h"
+#include "storage/migrations.h"
 
 namespace heddle::storage {
-
-/// Migration i (SQL) takes a store from schema i to i + 1; an empty file has schema 0.
-std::span<const char* const> migrations();
 
 /// Fails where the file is no store of ours that can be read, whatever its schema.
 Result<> check_readable(const std::string& path);
@@ -18,6 +16,6 @@ Result<> check_readable(const std::string& path);
 Result<> check_newest(const std::string& path);
 
 /// Creates or migrates the file at `path`; see `prepare`. Tests pass other lists of migrations.
-Result<> migrate(const std::string& path, std::span<const char* const> migrations);
+Result<> migrate(const std::string& path, std::span<const Migration> migrations);
 
 }  // namespace heddle::storage

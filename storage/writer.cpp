@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "base/json_text.h"
 #include "storage/run_rows.h"
 #include "storage/store.h"
@@ -16,8 +17,12 @@ const Error kNoLease{
 /// Sets one column of a run.
 Result<> set_column(Connection& connection, const char* sql, RunId run, const auto& value) {
   if (connection.execute(sql, value, run) == 0) return require_run(connection, run);
+  touch(connection, run);
   return {};
 }
+
+/// Now, or never.
+std::optional<double> since(bool set) { return set ? std::optional(unix_now()) : std::nullopt; }
 
 }  // namespace
 
@@ -56,6 +61,7 @@ Writer::Future<> Writer::set_place(RunId run, std::string hosts_json, std::strin
                                  Connection& connection, Ingestor&) -> Result<> {
     if (Result<> found = require_run(connection, run); !found) return found;
     connection.execute("UPDATE runs SET hosts = ?, run_dir = ? WHERE id = ?", hosts, run_dir, run);
+    touch(connection, run);
     return {};
   });
 }
@@ -65,6 +71,7 @@ Writer::Future<> Writer::set_environment(RunId run, Values values) {
       [run, values = std::move(values)](Connection& connection, Ingestor&) -> Result<> {
         if (Result<> found = require_run(connection, run); !found) return found;
         set_facts(connection, run, "environment.", values);
+        touch(connection, run);
         return {};
       });
 }
@@ -74,6 +81,7 @@ Writer::Future<> Writer::set_results(RunId run, Values values) {
       [run, values = std::move(values)](Connection& connection, Ingestor&) -> Result<> {
         if (Result<> found = require_run(connection, run); !found) return found;
         set_facts(connection, run, "results.", values);
+        touch(connection, run);
         return {};
       });
 }
@@ -94,6 +102,31 @@ Writer::Future<> Writer::set_tags(RunId run, std::vector<std::string> tags) {
 Writer::Future<> Writer::rename(RunId run, std::string name) {
   return thread_->post<void>([run, name = std::move(name)](Connection& connection, Ingestor&) {
     return rename_run(connection, run, name);
+  });
+}
+
+Writer::Future<> Writer::set_starred(RunId run, bool starred) {
+  return thread_->post<void>([run, starred](Connection& connection, Ingestor&) {
+    return set_column(connection, "UPDATE runs SET starred = ? WHERE id = ?", run, since(starred));
+  });
+}
+
+Writer::Future<> Writer::set_archived(RunId run, bool archived) {
+  return thread_->post<void>([run, archived](Connection& connection, Ingestor&) {
+    return set_column(connection, "UPDATE runs SET archived = ? WHERE id = ?", run,
+                      since(archived));
+  });
+}
+
+Writer::Future<> Writer::set_color(RunId run, std::string color) {
+  return thread_->post<void>([run, color = std::move(color)](Connection& connection, Ingestor&) {
+    return storage::set_color(connection, run, color);
+  });
+}
+
+Writer::Future<> Writer::set_group(RunId run, std::string group) {
+  return thread_->post<void>([run, group = std::move(group)](Connection& connection, Ingestor&) {
+    return storage::set_group(connection, run, group);
   });
 }
 

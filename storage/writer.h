@@ -64,6 +64,13 @@ class Writer {
   Future<> set_notes(RunId run, std::string notes);
   Future<> set_tags(RunId run, std::vector<std::string> tags);
   Future<> rename(RunId run, std::string name);
+  Future<> set_starred(RunId run, bool starred);
+  /// An archived run is kept and found, and left out of lists that do not ask for such.
+  Future<> set_archived(RunId run, bool archived);
+  /// "#rrggbb"; empty: the color that it has by its number.
+  Future<> set_color(RunId run, std::string color);
+  /// The sweep or group that it belongs to; empty: none.
+  Future<> set_group(RunId run, std::string group);
   /// For a run that is going on; its end removes the link. `heard` never goes back.
   Future<> set_link(RunId run, Link link);
   /// `line.id` is ignored; `line.time` 0: now.

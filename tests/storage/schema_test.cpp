@@ -42,9 +42,9 @@ std::vector<std::string> files_in(const QTemporaryDir& folder) {
 }
 
 // A later schema: adds a column to the first.
-std::vector<const char*> with_a_second_migration() {
-  std::vector<const char*> list(migrations().begin(), migrations().end());
-  list.push_back("ALTER TABLE targets ADD COLUMN colour TEXT NOT NULL DEFAULT 'grey'");
+std::vector<Migration> with_a_second_migration() {
+  std::vector<Migration> list(migrations().begin(), migrations().end());
+  list.push_back({"ALTER TABLE targets ADD COLUMN colour TEXT NOT NULL DEFAULT 'grey'"});
   return list;
 }
 
@@ -152,7 +152,7 @@ class SchemaTest : public QObject {
     StoreFixture store;
     store.create("kept");
     auto broken = with_a_second_migration();
-    broken.push_back("ALTER TABLE no_such_table ADD COLUMN x");
+    broken.push_back({"ALTER TABLE no_such_table ADD COLUMN x"});
     QVERIFY(!migrate(store.path, broken));
     QCOMPARE(number(store.path, "PRAGMA user_version"), int64_t{kSchemaVersion});
     QCOMPARE(number(store.path,

@@ -1,0 +1,19 @@
+// The store's tables as a list of migrations.
+#pragma once
+
+#include <span>
+
+namespace heddle::storage {
+
+class Connection;
+
+/// One step of the schema. A store that has rows gets those of new tables by `fill`.
+struct Migration {
+  const char* sql = nullptr;
+  void (*fill)(Connection&) = nullptr;
+};
+
+/// Migration i takes a store from schema i to i + 1; an empty file has schema 0.
+std::span<const Migration> migrations();
+
+}  // namespace heddle::storage
