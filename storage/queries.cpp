@@ -21,7 +21,7 @@ namespace {
 #define HEDDLE_SUMMARY                                                                            \
   "SELECT id, name, state, cause, target, recipe_name, created, started, finished, tags, notes, " \
   "steps, tokens_per_second_per_rank, loss, loss_flag, sparkline, lineage, parent, parent_name, " \
-  "parent_step, trashed, starred, archived, color, group_name, changed "                                                                         \
+  "parent_step, trashed, starred, archived, color, group_name, changed "                          \
   "FROM runs JOIN summaries ON summaries.run = runs.id "
 
 constexpr size_t kMaxSparkline = 1024;
@@ -134,7 +134,8 @@ Result<RunChanges> Reader::runs_changed_since(int64_t cursor) {
         changes.cursor = std::max(changes.cursor, rows.integer(25));
       }
     }
-    Rows rows = connection_->query("SELECT run, changed FROM removed_runs WHERE changed > ?", cursor);
+    Rows rows =
+        connection_->query("SELECT run, changed FROM removed_runs WHERE changed > ?", cursor);
     while (rows.next()) {
       changes.removed.push_back(rows.integer(0));
       changes.cursor = std::max(changes.cursor, rows.integer(1));

@@ -85,7 +85,7 @@ struct RunSummary {
   std::string color;               // "#rrggbb"; empty: by its number
   std::optional<double> starred;   // since when
   std::optional<double> archived;  // since when
-  int64_t steps = 0;                                 // the last step that ended
+  int64_t steps = 0;               // the last step that ended
   std::optional<double> tokens_per_second_per_rank;  // median without the first 3 steps
   std::optional<double> loss;                        // the last one
   std::optional<double> trashed;                     // since when it is in the trash

@@ -44,7 +44,7 @@ class RunMetrics {
  private:
   struct Run {
     std::map<std::string, KeptMetric> metrics;  // that have a series
-    bool refused = false;                   // another got none
+    bool refused = false;                       // another got none
   };
   Run& open(RunId run);
   static void take(KeptMetric& metric, const LogKey& log, int64_t step, double value);

@@ -141,11 +141,12 @@ class MetricsTest : public QObject {
     {
       SQLite::Database old(path, SQLite::OPEN_READWRITE);
       old.exec("ATTACH '" + now.path + "' AS new");
-      for (const char* table : {"runs", "recipes", "summaries", "curves", "logs", "records",
-                                "series", "chunks"}) {
-        const std::string columns = old.execAndGet("SELECT group_concat(name) FROM "
-                                                   "pragma_table_info('" +
-                                                   std::string(table) + "', 'main')")
+      for (const char* table :
+           {"runs", "recipes", "summaries", "curves", "logs", "records", "series", "chunks"}) {
+        const std::string columns = old.execAndGet(
+                                           "SELECT group_concat(name) FROM "
+                                           "pragma_table_info('" +
+                                           std::string(table) + "', 'main')")
                                         .getString();
         old.exec("INSERT INTO main." + std::string(table) + " (" + columns + ") SELECT " + columns +
                  " FROM new." + table);
