@@ -17,8 +17,8 @@ using namespace heddle::gui;
 namespace {
 
 /// A store with runs whose curves are known.
-struct Store {
-  Store() : path(folder.filePath("heddle.sqlite").toStdString()) {
+struct BoardStore {
+  BoardStore() : path(folder.filePath("heddle.sqlite").toStdString()) {
     must(storage::prepare(path));
     writer = must(storage::Writer::open(path));
     must(writer->take_lease());
@@ -28,7 +28,7 @@ struct Store {
     storage::NewRun made;
     made.name = name;
     made.recipe_name = made.target = "x";
-    return must(writer->create_run(made).get());
+    return must(writer->create_run(made).get()).id;
   }
   /// Steps `first` to `last` of one rank.
   void steps(storage::RunId run, int64_t first, int64_t last, double offset = 0, int32_t rank = 0) {
@@ -52,7 +52,7 @@ struct Store {
   std::map<std::pair<storage::RunId, int32_t>, std::pair<uint64_t, uint64_t>> logs;
 };
 
-void show(ChartBoard& board) {
+void showBoard(ChartBoard& board) {
   board.resize(1300, 520);
   board.show();
   QVERIFY(QTest::qWaitForWindowExposed(&board));
@@ -67,7 +67,7 @@ class ChartBoardTest : public QObject {
   void initTestCase() { Theme::install(Theme::Mode::dark); }
 
   void charts_read_their_runs_and_what_came_since() {
-    Store store;
+    BoardStore store;
     const auto a = store.run("a"), b = store.run("b");
     store.steps(a, 1, 100);
     store.steps(b, 1, 50, 1);
@@ -75,7 +75,7 @@ class ChartBoardTest : public QObject {
     board.setDefaults({{.metric = "loss"}, {.metric = "tokens_per_second"}});
     board.setRuns(
         {{a, "a", runStroke(0, Scheme::dark), {}}, {b, "b", runStroke(1, Scheme::dark), {}}});
-    show(board);
+    showBoard(board);
     const auto* loss = board.charts()[0];
     QCOMPARE(loss->curves(), 2);
     QCOMPARE(loss->series(0).size(), size_t(100));
