@@ -123,8 +123,8 @@ QSize RunDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& inde
   int text = metrics.horizontalAdvance(index.data().toString());
   // A state changes while one looks, and a filter lets others through.
   if (column == RunsModel::State)
-    for (const QString& state : RunsModel::states())
-      text = std::max(text, metrics.horizontalAdvance(state));
+    for (const std::string& state : workbench::state_names())
+      text = std::max(text, metrics.horizontalAdvance(QString::fromStdString(state)));
   // So does how long ago a run was made.
   if (column == RunsModel::Created)
     for (const char* when : {"59 min ago", "today 00:00", "yesterday", "30 Nov 2000"})

@@ -10,6 +10,8 @@
 namespace heddle::gui {
 namespace {
 
+using workbench::KeyKind;
+
 QVariant sortable(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? QVariant(*value) : QVariant();
 }
@@ -19,7 +21,7 @@ QString textOf(storage::RunState state) {
 }
 
 QString written(KeyKind kind, const std::optional<double>& number) {
-  return number ? numberText(kind, *number) : format::kNone;
+  return number ? QString::fromStdString(workbench::number_text(kind, *number)) : format::kNone;
 }
 
 QString stateText(const RunRow& row) { return textOf(row.summary.state); }
@@ -111,13 +113,6 @@ QString RunsModel::keyOf(int column) {
   return keys.value(column);
 }
 
-QStringList RunsModel::states() {
-  using enum storage::RunState;
-  QStringList words;
-  for (const auto state : {preparing, running, done, failed, stopped, lost}) words << textOf(state);
-  return words;
-}
-
 void RunsModel::setRows(std::vector<RunRow> rows) {
   QSet<storage::RunId> wanted;
   for (const RunRow& row : rows) wanted.insert(row.summary.id);
@@ -143,37 +138,27 @@ void RunsModel::setRows(std::vector<RunRow> rows) {
   if (!rows_.empty()) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
 }
 
-void RunsModel::setValues(const QString& key, Values values) {
-  values_.insert(key, std::move(values));
+void RunsModel::setValues(const std::string& key, Values values) {
+  values_[key] = std::move(values);
 }
 
-std::optional<storage::Value> RunsModel::value(int at, const QString& key) const {
+bool RunsModel::isOfRow(const std::string& key) {
+  return workbench::is_of_summary(key) || key == "memory" || key == "exposed";
+}
+
+std::optional<storage::Value> RunsModel::value(int at, const std::string& key) const {
   const RunRow& found = row(at);
-  const storage::RunSummary& run = found.summary;
   const auto optional = [](const std::optional<double>& number) {
     return number ? std::optional<storage::Value>(*number) : std::nullopt;
   };
-  if (key == QStringLiteral("state")) return stateText(found).toStdString();
-  if (key == QStringLiteral("name")) return found.name().toStdString();
-  if (key == QStringLiteral("target")) return display(found, Target).toStdString();
-  if (key == QStringLiteral("recipe")) return display(found, Recipe).toStdString();
-  if (key == QStringLiteral("created")) return run.created;
-  if (key == QStringLiteral("notes")) return run.notes;
-  if (key == QStringLiteral("steps")) return static_cast<double>(run.steps);
-  if (key == QStringLiteral("loss")) return optional(run.loss);
-  if (key == QStringLiteral("toks")) return optional(run.tokens_per_second_per_rank);
-  if (key == QStringLiteral("memory")) return optional(found.peakBytes);
-  if (key == QStringLiteral("exposed")) return optional(found.exposedShare);
-  if (key == QStringLiteral("duration")) return optional(found.seconds());
-  if (key == QStringLiteral("tag")) {
-    std::string tags;
-    for (const std::string& tag : run.tags) tags += (tags.empty() ? "" : " ") + tag;
-    return tags;
-  }
-  const auto values = values_.constFind(key);
-  if (values == values_.constEnd()) return std::nullopt;
-  const auto value = values->find(run.id);
-  return value == values->end() ? std::nullopt : std::optional(value->second);
+  // Of a run that goes on, what it holds now.
+  if (key == "memory") return optional(found.peakBytes);
+  if (key == "exposed") return optional(found.exposedShare);
+  if (workbench::is_of_summary(key)) return workbench::value_of(found.summary, key, unixNow());
+  const auto values = values_.find(key);
+  if (values == values_.end()) return std::nullopt;
+  const auto value = values->second.find(found.summary.id);
+  return value == values->second.end() ? std::nullopt : std::optional(value->second);
 }
 
 int RunsModel::rowCount(const QModelIndex& parent) const {
@@ -258,15 +243,8 @@ const RunRow& RunsProxy::row(const QModelIndex& index) const {
 
 bool RunsProxy::filterAcceptsRow(int row, const QModelIndex&) const {
   if (filter_.empty()) return true;
-  const storage::RunSummary& run = runs_.row(row).summary;
-  std::string rest = ' ' + run.notes;
-  for (const std::string& tag : run.tags) rest += ' ' + tag;
-  QStringList words;
-  for (const auto column :
-       {RunsModel::Name, RunsModel::State, RunsModel::Target, RunsModel::Recipe})
-    words << sourceModel()->index(row, column).data().toString();
-  return filter_.matches(words.join(QChar(' ')) + QString::fromStdString(rest),
-                         [&](const QString& key) { return runs_.value(row, key); });
+  return filter_.matches([&] { return workbench::words_of(runs_.row(row).summary); },
+                         [&](const std::string& key) { return runs_.value(row, key); });
 }
 
 bool RunsProxy::lessThan(const QModelIndex& left, const QModelIndex& right) const {

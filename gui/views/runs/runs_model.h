@@ -6,10 +6,12 @@
 #include <QSortFilterProxyModel>
 #include <map>
 
-#include "gui/views/runs/run_filter.h"
 #include "gui/views/runs/run_rows.h"
+#include "workbench/run_values.h"
 
 namespace heddle::gui {
+
+using workbench::RunFilter;
 
 class RunsModel : public QAbstractTableModel {
   Q_OBJECT
@@ -33,24 +35,23 @@ class RunsModel : public QAbstractTableModel {
   };
   /// SortRole: what a column sorts by. ToneRole: the Tone of an exceptional value.
   enum Role { SortRole = Qt::UserRole, RunRole, ToneRole };
-  using Values = std::map<storage::RunId, storage::Value>;
+  using Values = workbench::RunValues;
 
   using QAbstractTableModel::QAbstractTableModel;
 
   /// A column's name in settings: stays the same when columns are added or translated.
   static QString keyOf(int column);
-  /// The words of the column "state", all that there are.
-  static QStringList states();
-
   /// Takes in a new reading: rows that stay keep their index, so that selections live on.
   void setRows(std::vector<RunRow> rows);
   const RunRow& row(int row) const { return rows_[static_cast<size_t>(row)]; }
   int indexOf(storage::RunId run) const { return rowOf_.value(run, -1); }  // -1: not there
 
   /// Values of a key that is no column of the table, for filters.
-  void setValues(const QString& key, Values values);
+  void setValues(const std::string& key, Values values);
+  /// Whether a key has values without setValues.
+  static bool isOfRow(const std::string& key);
   /// The value of a column ("state", "loss", "steps") or of a key given to setValues.
-  std::optional<storage::Value> value(int row, const QString& key) const;
+  std::optional<storage::Value> value(int row, const std::string& key) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
@@ -60,7 +61,7 @@ class RunsModel : public QAbstractTableModel {
  private:
   std::vector<RunRow> rows_;
   QHash<storage::RunId, int> rowOf_;
-  QHash<QString, Values> values_;
+  std::map<std::string, Values> values_;
 };
 
 class RunsProxy : public QSortFilterProxyModel {
