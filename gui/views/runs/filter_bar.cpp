@@ -1,8 +1,10 @@
 #include "gui/views/runs/filter_bar.h"
 
 #include <QStyle>
+#include <algorithm>
 #include <utility>
 
+#include "gui/views/runs/filter_popup.h"
 #include "gui/widgets/layouts.h"
 
 namespace heddle::gui {
@@ -11,40 +13,50 @@ namespace {
 constexpr int kTypingMilliseconds = 150, kTypingPause = 700;
 constexpr int kMaxWidth = 640;
 
-/// The columns of a filter's keys that the table does not have, by the store's full names. A key
-/// may be the last part of a name: "lr" is "recipe.optimizer.lr".
-using Columns = std::map<QString, RunsModel::Values>;
+/// The values of a filter's keys that rows do not have; a key that no run has is refused.
+struct FilterValues {
+  RunFilter filter;
+  std::map<std::string, RunsModel::Values> values;
+};
 
-Result<Columns> readColumns(storage::Reader& reader, const QStringList& keys) {
-  const auto names = reader.columns();
-  if (!names) return fail(names);
-  Columns columns;
-  for (const QString& key : keys) {
-    const std::string tail = ("." + key).toStdString();
-    for (const std::string& name : *names) {
-      if (name != tail.substr(1) && !name.ends_with(tail)) continue;
-      auto column = reader.column(name);
-      if (!column) return fail(column);
-      columns[key].merge(*column);
-    }
+Result<FilterValues> readFilterValues(storage::Reader& reader, RunFilter filter) {
+  FilterValues found;
+  const auto keys = workbench::read_keys(reader);
+  if (!keys) return fail(keys);
+  for (const std::string& key : filter.keys()) {
+    if (RunsModel::isOfRow(key)) continue;
+    auto values = workbench::read_values(reader, *keys, key);
+    if (values)
+      found.values[key] = std::move(*values);
+    else
+      filter.refuse(key, values.error().message);
   }
-  return columns;
+  found.filter = std::move(filter);
+  return found;
+}
+
+/// A place in the text of so many UTF-8 bytes, in the string's own count.
+int placeIn(const QString& text, size_t bytes) {
+  return static_cast<int>(
+      QString::fromUtf8(text.toUtf8().left(static_cast<qsizetype>(bytes))).size());
 }
 
 }  // namespace
 
 FilterBar::FilterBar(Session& session, RunsModel& model, QWidget* parent)
     : QWidget(parent), session_(session), model_(model), reading_(session.readingThread(), this) {
-  field_ = new SearchField(tr("Filter: a word, state:done, lr>1e-4, created>yesterday …"),
+  field_ = new SearchField(tr("Filter: a word, state is done, lr > 1e-4 and tags has fp8 …"),
                            QStringLiteral("filter"));
   field_->setObjectName(QStringLiteral("filter"));
   field_->setProperty("role", "mono");
   field_->setMaximumWidth(kMaxWidth);
   field_->setToolTip(
       tr("Words: debug, \"two words\"\n"
-         "Columns: state:done, steps>1k, loss=nan, memory<2 GiB, duration>2 h, created>yesterday\n"
-         "Any key of recipe, environment or results: lr>1e-4, wrapping.mode=none\n"
-         "All must hold; “or” begins other conditions"));
+         "Columns: state is done, steps > 1k, loss = nan, memory < 2 GiB, created > 2d\n"
+         "Tags and patterns: tags has fp8, name ~ \"debug*\"\n"
+         "Metrics: best(loss) < 3, last(grad_norm) > 1\n"
+         "Any key of recipe, environment or results: lr > 1e-4, wrapping.mode = none\n"
+         "Joined by and, or, not and brackets. Ctrl+Space lists what may come next"));
   note_ = new ElidedLabel({}, "error");
   note_->setObjectName(QStringLiteral("filterNote"));
   note_->hide();
@@ -52,6 +64,7 @@ FilterBar::FilterBar(Session& session, RunsModel& model, QWidget* parent)
   row_->addWidget(field_, 1);
   row_->addWidget(note_, 1);
   row_->addStretch(0);
+  new FilterPopup(session, model, field_);
   typing_.setSingleShot(true);
   connect(&typing_, &QTimer::timeout, this, &FilterBar::apply);
   connect(field_, &QLineEdit::textChanged, this, [this] {
@@ -61,40 +74,34 @@ FilterBar::FilterBar(Session& session, RunsModel& model, QWidget* parent)
 }
 
 void FilterBar::apply() {
-  RunFilter filter(field_->text());
+  RunFilter filter(field_->text().toStdString());
   // While one still types "loss<", the missing value is reported a little later.
   const auto& problem = filter.problem();
-  if (problem && problem->at + problem->length == field_->text().size() &&
-      std::exchange(goesOn_, false))
+  const auto typed = static_cast<size_t>(field_->text().toUtf8().size());
+  if (problem && problem->at + problem->length == typed && std::exchange(goesOn_, false))
     return typing_.start(kTypingPause);
-  QStringList missing;
-  for (const QString& key : filter.keys())
-    if (!isColumn(key)) missing.append(key);
-  if (missing.isEmpty() || problem) {
+  if (problem || std::ranges::all_of(filter.keys(), &RunsModel::isOfRow)) {
     reading_.drop();
     return take(filter);
   }
   session_.read(
-      reading_, [missing](storage::Reader& reader) { return readColumns(reader, missing); },
-      [this, filter, missing](Result<Columns> columns) {
-        if (!columns)
-          return Q_EMIT session_.message(QString::fromStdString(columns.error().message),
-                                         Tone::bad);
-        RunFilter known = filter;
-        for (const QString& key : missing) {
-          if (!columns->contains(key)) known.refuse(key, tr("no run has %1").arg(key));
-          model_.setValues(key, (*columns)[key]);
-        }
-        take(known);
+      reading_, [filter](storage::Reader& reader) { return readFilterValues(reader, filter); },
+      [this](Result<FilterValues> found) {
+        if (!found)
+          return Q_EMIT session_.message(QString::fromStdString(found.error().message), Tone::bad);
+        for (auto& [key, values] : found->values) model_.setValues(key, std::move(values));
+        take(found->filter);
       });
 }
 
 void FilterBar::take(const RunFilter& filter) {
   const auto& problem = filter.problem();
-  field_->mark(problem ? problem->at : 0, problem ? problem->length : 0);
+  const QString& text = field_->text();
+  const int at = problem ? placeIn(text, problem->at) : 0;
+  field_->mark(at, problem ? placeIn(text, problem->at + problem->length) - at : 0);
   field_->setProperty("invalid", problem.has_value());
   field_->style()->polish(field_);
-  note_->setFullText(problem ? problem->text : QString());
+  note_->setFullText(problem ? QString::fromStdString(problem->text) : QString());
   note_->setVisible(problem.has_value());
   Q_EMIT wanted(filter);
 }

@@ -20,10 +20,13 @@ class FilterBar : public QWidget {
   FilterBar(Session& session, RunsModel& model, QWidget* parent = nullptr);
 
   void addRight(QWidget* widget) { row_->addWidget(widget); }
+  QString text() const { return field_->text(); }
+  /// Puts a whole filter in the field, which applies it.
+  void setText(const QString& text) { field_->setText(text); }
   bool isReady() const { return !reading_.running() && !typing_.isActive(); }
 
  Q_SIGNALS:
-  void wanted(const heddle::gui::RunFilter& filter);
+  void wanted(const heddle::workbench::RunFilter& filter);
 
  private:
   void apply();

@@ -102,7 +102,7 @@ class RunChoosingTest : public QObject {
     QCOMPARE(runs.currentIndex().row(), 3);
     selection.keepOver([&] { model.setRows(rows); });  // as when the store has changed
     QCOMPARE(selection.runs().size(), 10'000);
-    selection.keepOver([&] { proxy.setFilter(RunFilter(QStringLiteral("run-99"))); });
+    selection.keepOver([&] { proxy.setFilter(RunFilter("run-99")); });
     QCOMPARE(proxy.rowCount(), 111);
     QCOMPARE(selection.hidden(), 9'889);
     selection.keepOver([&] { proxy.setFilter(RunFilter()); });
