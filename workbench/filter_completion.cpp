@@ -84,9 +84,8 @@ std::string as_value(const std::string& text) {
 std::vector<FilterCandidate> names_for(const RunKeys& keys, const std::string& typed) {
   std::vector<FilterCandidate> names;
   for (const FilterColumn& column : filter_columns())
-    names.push_back({std::string(column.key), column.label == column.key
-                                                  ? std::string()
-                                                  : std::string(column.label)});
+    names.push_back({std::string(column.key),
+                     column.label == column.key ? std::string() : std::string(column.label)});
   for (const std::string& metric : keys.metrics) {
     const telemetry::Metric& known = telemetry::metric(metric);
     if (known.better != telemetry::Better::neither && metric != "loss")
@@ -99,9 +98,10 @@ std::vector<FilterCandidate> names_for(const RunKeys& keys, const std::string& t
   for (const std::string& column : keys.columns) {
     // The end alone, where it names that column only.
     const std::string end = column.substr(column.rfind('.') + 1);
-    const bool alone = !filter_column(end) && 1 == std::ranges::count_if(keys.columns, [&](const std::string& other) {
-      return names_column(end, other);
-    });
+    const bool alone = !filter_column(end) &&
+                       1 == std::ranges::count_if(keys.columns, [&](const std::string& other) {
+                         return names_column(end, other);
+                       });
     names.push_back({alone ? end : column, alone ? column : std::string()});
   }
   return names;
@@ -110,9 +110,8 @@ std::vector<FilterCandidate> names_for(const RunKeys& keys, const std::string& t
 bool is_key(const RunKeys& keys, const std::string& key) {
   return filter_column(key) || metric_key(key) ||
          std::ranges::find(keys.metrics, key) != keys.metrics.end() ||
-         std::ranges::any_of(keys.columns, [&](const std::string& column) {
-           return names_column(key, column);
-         });
+         std::ranges::any_of(keys.columns,
+                             [&](const std::string& column) { return names_column(key, column); });
 }
 
 std::vector<FilterCandidate> signs_for(KeyKind kind) {
@@ -121,11 +120,13 @@ std::vector<FilterCandidate> signs_for(KeyKind kind) {
     case KeyKind::flag:
       return {{"is", "equal"}, {"is not", "differs"}};
     case KeyKind::list:
-      return {{"has", "one of them is"}, {":", "one of them contains"}, {"~", "a pattern, as \"fp*\""}};
+      return {
+          {"has", "one of them is"}, {":", "one of them contains"}, {"~", "a pattern, as \"fp*\""}};
     case KeyKind::words:
-      return {{":", "contains"}, {"=", "equal"}, {"!=", "differs"}, {"~", "a pattern, as \"glob*\""}};
+      return {
+          {":", "contains"}, {"=", "equal"}, {"!=", "differs"}, {"~", "a pattern, as \"glob*\""}};
     default:
-      return {{"<", "less"},     {">", "more"},   {"<=", "at most"},
+      return {{"<", "less"},      {">", "more"},  {"<=", "at most"},
               {">=", "at least"}, {"=", "equal"}, {"!=", "differs"}};
   }
 }

@@ -11,24 +11,15 @@ namespace heddle::workbench {
 namespace {
 
 constexpr auto kFilterColumns = std::to_array<FilterColumn>({
-    {"state", "state", KeyKind::state},
-    {"name", "name", KeyKind::words},
-    {"target", "target", KeyKind::words},
-    {"recipe", "recipe", KeyKind::words},
-    {"steps", "steps", KeyKind::count},
-    {"loss", "loss", KeyKind::loss},
-    {"best_loss", "best loss", KeyKind::loss},
-    {"toks", "tok/s a rank", KeyKind::rate},
-    {"memory", "memory", KeyKind::bytes},
-    {"exposed", "exposed", KeyKind::share},
-    {"created", "created", KeyKind::date},
-    {"age", "age", KeyKind::seconds},
-    {"duration", "duration", KeyKind::seconds},
-    {"tags", "tags", KeyKind::list},
-    {"notes", "notes", KeyKind::words},
-    {"group", "group", KeyKind::words},
-    {"parent", "parent", KeyKind::words},
-    {"starred", "starred", KeyKind::flag},
+    {"state", "state", KeyKind::state},         {"name", "name", KeyKind::words},
+    {"target", "target", KeyKind::words},       {"recipe", "recipe", KeyKind::words},
+    {"steps", "steps", KeyKind::count},         {"loss", "loss", KeyKind::loss},
+    {"best_loss", "best loss", KeyKind::loss},  {"toks", "tok/s a rank", KeyKind::rate},
+    {"memory", "memory", KeyKind::bytes},       {"exposed", "exposed", KeyKind::share},
+    {"created", "created", KeyKind::date},      {"age", "age", KeyKind::seconds},
+    {"duration", "duration", KeyKind::seconds}, {"tags", "tags", KeyKind::list},
+    {"notes", "notes", KeyKind::words},         {"group", "group", KeyKind::words},
+    {"parent", "parent", KeyKind::words},       {"starred", "starred", KeyKind::flag},
     {"archived", "archived", KeyKind::flag},
 });
 
@@ -40,9 +31,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kOtherNam
     {{"tok/s", "toks"}, {"tag", "tags"}, {"best(loss)", "best_loss"}}};
 
 bool same_letters(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
+  return std::ranges::equal(
+      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 KeyKind kind_of_unit(Unit unit) {

@@ -18,10 +18,20 @@ constexpr int kMaxDepth = 100;        // of brackets
 constexpr std::string_view kSignLetters = "<>=!:~";
 
 constexpr auto kSigns = std::to_array<std::pair<std::string_view, How>>({
-    {":", How::contains},   {"=", How::equal},     {"==", How::equal},     {"!=", How::differs},
-    {"<", How::less},       {"<=", How::less_equal}, {">", How::greater},  {">=", How::greater_equal},
-    {"~", How::like},       {"!~", How::unlike},   {"is not", How::differs}, {"is", How::equal},
-    {"has", How::equal},    {"contains", How::contains},
+    {":", How::contains},
+    {"=", How::equal},
+    {"==", How::equal},
+    {"!=", How::differs},
+    {"<", How::less},
+    {"<=", How::less_equal},
+    {">", How::greater},
+    {">=", How::greater_equal},
+    {"~", How::like},
+    {"!~", How::unlike},
+    {"is not", How::differs},
+    {"is", How::equal},
+    {"has", How::equal},
+    {"contains", How::contains},
 });
 
 bool orders(How how) { return how >= How::less; }
@@ -31,9 +41,8 @@ bool is_quote(char c) { return c == '"' || c == '\''; }
 bool is_name(std::string_view text) {
   if (text.empty() || !(std::isalpha(static_cast<unsigned char>(text[0])) || text[0] == '_'))
     return false;
-  return std::ranges::all_of(text, [](unsigned char c) {
-    return std::isalnum(c) || c == '_' || c == '.' || c == '/';
-  });
+  return std::ranges::all_of(
+      text, [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c == '/'; });
 }
 
 class FilterParser {
@@ -254,7 +263,8 @@ class FilterParser {
     at_ = close + 1;
     const Piece name_and_metric{function.at, at_ - function.at};
     if (!compares(at_)) {
-      refuse(name_and_metric.at, name_and_metric.length, "“{}”: expected a comparison after it, as < 3");
+      refuse(name_and_metric.at, name_and_metric.length,
+             "“{}”: expected a comparison after it, as < 3");
       return {};
     }
     return read_comparison(name_and_metric);
@@ -265,9 +275,10 @@ class FilterParser {
     if (word.find('"') != std::string_view::npos)
       refuse(piece.at, piece.length, "“{}”: quotes go around whole words");
     else if (bare_.length > 0)
-      refuse(piece.at, piece.length,
-             "“{}”: a value with blanks needs quotes, as in \"{} {}\"; “and” begins another condition",
-             std::string(cut(bare_)), std::string(word));
+      refuse(
+          piece.at, piece.length,
+          "“{}”: a value with blanks needs quotes, as in \"{} {}\"; “and” begins another condition",
+          std::string(cut(bare_)), std::string(word));
     return word_node(std::string(word), piece.at);
   }
 
@@ -374,13 +385,15 @@ class FilterParser {
       return refuse(whole.at, whole.length, "“{}”: < and > compare numbers");
     if (orders(how) && value.number && std::isnan(*value.number))
       return refuse(whole.at, whole.length, "“{}”: nan is compared with = or !=");
-    if (kind == KeyKind::state && how != How::like && how != How::unlike) check_state(how, value, whole);
+    if (kind == KeyKind::state && how != How::like && how != How::unlike)
+      check_state(how, value, whole);
   }
 
   void check_state(How how, const WantedValue& value, Piece whole) {
     const std::vector<std::string> states = state_names();
     const bool exists = std::ranges::any_of(states, [&](const std::string& state) {
-      return how == How::contains ? state.find(value.text) != std::string::npos : state == value.text;
+      return how == How::contains ? state.find(value.text) != std::string::npos
+                                  : state == value.text;
     });
     if (exists) return;
     const std::string near = nearest(value.text, states);
@@ -392,8 +405,8 @@ class FilterParser {
   std::optional<WantedValue> read_bare(KeyKind kind) {
     std::vector<size_t> ends;
     const bool joins = kind != KeyKind::words && kind != KeyKind::state && kind != KeyKind::list;
-    for (size_t end = at_; end < text_.size() && text_[end] != ')' &&
-                           ends.size() < (joins ? kMaxValueWords : 1);) {
+    for (size_t end = at_;
+         end < text_.size() && text_[end] != ')' && ends.size() < (joins ? kMaxValueWords : 1);) {
       while (end < text_.size() && !is_blank(text_[end]) && text_[end] != ')') ++end;
       ends.push_back(end);
       while (end < text_.size() && is_blank(text_[end])) ++end;

@@ -19,7 +19,8 @@ namespace {
 
 using UnitFactor = std::pair<std::string_view, double>;
 
-constexpr UnitFactor kCounts[] = {{"", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"B", 1e9}, {"T", 1e12}};
+constexpr UnitFactor kCounts[] = {{"", 1},    {"k", 1e3}, {"K", 1e3},
+                                  {"M", 1e6}, {"B", 1e9}, {"T", 1e12}};
 constexpr UnitFactor kRates[] = {{"", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}};
 constexpr UnitFactor kBytes[] = {{"B", 1},        {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30},
                                  {"TiB", 0x1p40}, {"PiB", 0x1p50}, {"kB", 1e3},     {"MB", 1e6},
@@ -28,10 +29,10 @@ constexpr UnitFactor kSeconds[] = {{"s", 1},     {"ms", 1e-3}, {"µs", 1e-6}, {"
                                    {"ns", 1e-9}, {"min", 60},  {"h", 3600},  {"d", 86400}};
 constexpr UnitFactor kShares[] = {{"%", 0.01}, {"", 1}};
 /// A key whose kind nobody knows may have any unit that means one thing only.
-constexpr UnitFactor kAny[] = {{"", 1},         {"k", 1e3},       {"K", 1e3},       {"M", 1e6},
-                               {"B", 1e9},      {"T", 1e12},      {"KiB", 0x1p10},  {"MiB", 0x1p20},
-                               {"GiB", 0x1p30}, {"TiB", 0x1p40},  {"%", 0.01},      {"s", 1},
-                               {"ms", 1e-3},    {"min", 60},      {"h", 3600},      {"d", 86400}};
+constexpr UnitFactor kAny[] = {{"", 1},         {"k", 1e3},      {"K", 1e3},      {"M", 1e6},
+                               {"B", 1e9},      {"T", 1e12},     {"KiB", 0x1p10}, {"MiB", 0x1p20},
+                               {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"%", 0.01},     {"s", 1},
+                               {"ms", 1e-3},    {"min", 60},     {"h", 3600},     {"d", 86400}};
 
 std::span<const UnitFactor> units_of(KeyKind kind) {
   switch (kind) {
@@ -84,10 +85,12 @@ std::optional<std::pair<double, size_t>> leading_number(std::string_view text) {
     if (text.substr(at).starts_with(kMinus)) return digits += '-', at += kMinus.size(), void();
     if (at < text.size() && (text[at] == '-' || text[at] == '+')) digits += text[at++];
   };
-  const auto is_digit = [&](size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '9'; };
+  const auto is_digit = [&](size_t i) {
+    return i < text.size() && text[i] >= '0' && text[i] <= '9';
+  };
   sign();
-  while (is_digit(at) || (at > 0 && at < text.size() && (text[at] == ',' || text[at] == '_') &&
-                          is_digit(at - 1))) {
+  while (is_digit(at) ||
+         (at > 0 && at < text.size() && (text[at] == ',' || text[at] == '_') && is_digit(at - 1))) {
     if (is_digit(at)) digits += text[at];
     ++at;
   }

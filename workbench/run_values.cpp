@@ -12,7 +12,7 @@ namespace {
 using storage::Value;
 
 constexpr std::string_view kSummaryKeys[] = {
-    "state", "name",  "target",   "recipe", "steps",   "loss",    "toks",   "created",
+    "state", "name",  "target",   "recipe", "steps",   "loss",     "toks",  "created",
     "age",   "notes", "duration", "tags",   "starred", "archived", "group", "parent"};
 
 std::optional<Value> number_or_none(const std::optional<double>& number) {

@@ -23,8 +23,7 @@ Result<RunKeys> read_keys(storage::Reader& reader);
 using RunValues = std::map<storage::RunId, storage::Value>;
 
 /// One key over all runs. Fails where no run can have it; the message has the nearest name.
-Result<RunValues> read_values(storage::Reader& reader, const RunKeys& keys,
-                              const std::string& key);
+Result<RunValues> read_values(storage::Reader& reader, const RunKeys& keys, const std::string& key);
 
 /// A value that the run's summary has; nullopt: it is not one of its keys, or the run has none.
 std::optional<storage::Value> value_of(const storage::RunSummary& run, const std::string& key,
@@ -38,8 +37,8 @@ std::string words_of(const storage::RunSummary& run);
 /// A metric's aggregate: "best" is the least or the most, as the metric's direction says.
 std::optional<double> aggregate(const storage::MetricSummary& summary, const MetricKey& key);
 
-/// The runs that the filter lets through, in their order. Fails, with the place, where the filter is
-/// not understood or names what no run has.
+/// The runs that the filter lets through, in their order. Fails, with the place, where the filter
+/// is not understood or names what no run has.
 Result<std::vector<storage::RunSummary>> filtered(storage::Reader& reader, const RunFilter& filter,
                                                   std::vector<storage::RunSummary> runs);
 

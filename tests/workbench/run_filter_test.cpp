@@ -28,27 +28,26 @@ double filter_noon() {
 
 /// A run made at that noon.
 bool filter_fits(const RunFilter& filter) {
-  const std::map<std::string, storage::Value> values = {
-      {"name", "two words"},
-      {"state", "done"},
-      {"steps", 1500.0},
-      {"loss", NAN},
-      {"best_loss", 2.95},
-      {"grad_norm", INFINITY},
-      {"memory", 1.2 * (1 << 30)},
-      {"duration", 2.5 * 3600},
-      {"exposed", 0.08},
-      {"toks", 6666.7},
-      {"created", filter_noon()},
-      {"age", 86400.0},
-      {"tags", "fp8\nbase line"},
-      {"starred", "yes"},
-      {"notes", ""},
-      {"lr", "3e-4"},
-      {"mode", "\"auto\""},
-      {"dim", "1000"},
-      {"last(validation_loss)", 3.5},
-      {"tokens", 2e6}};
+  const std::map<std::string, storage::Value> values = {{"name", "two words"},
+                                                        {"state", "done"},
+                                                        {"steps", 1500.0},
+                                                        {"loss", NAN},
+                                                        {"best_loss", 2.95},
+                                                        {"grad_norm", INFINITY},
+                                                        {"memory", 1.2 * (1 << 30)},
+                                                        {"duration", 2.5 * 3600},
+                                                        {"exposed", 0.08},
+                                                        {"toks", 6666.7},
+                                                        {"created", filter_noon()},
+                                                        {"age", 86400.0},
+                                                        {"tags", "fp8\nbase line"},
+                                                        {"starred", "yes"},
+                                                        {"notes", ""},
+                                                        {"lr", "3e-4"},
+                                                        {"mode", "\"auto\""},
+                                                        {"dim", "1000"},
+                                                        {"last(validation_loss)", 3.5},
+                                                        {"tokens", 2e6}};
   return filter.matches([] { return "two words done fp8"; },
                         [&](const std::string& key) -> std::optional<storage::Value> {
                           const auto found = values.find(key);
@@ -146,10 +145,12 @@ class RunFilterTest : public QObject {
     row("name=two words", "words", "quotes"), row("<5", "<"), row("1<steps", "1<");
     row("state<done", "state<done"), row("state=finished", "state=finished", "preparing, running");
     row("state is failde", "state is failde", "did you mean failed?");
-    row("created>soon", "created>soon", "yesterday"), row("created>2026-13-01", "created>2026-13-01");
+    row("created>soon", "created>soon", "yesterday"),
+        row("created>2026-13-01", "created>2026-13-01");
     row("created>2026-02-30", "created>2026-02-30");
     row("exposed>5", "exposed>5", "percentage"), row("memory>2", "memory>2", "GiB");
-    row("duration>2", "duration>2"), row("tok%s>5", "tok%s>"), row("!=5", "!="), row("lr>big", "lr>big");
+    row("duration>2", "duration>2"), row("tok%s>5", "tok%s>"), row("!=5", "!="),
+        row("lr>big", "lr>big");
     row("name>a", "name>a"), row("besst(loss) < 3", "besst(", "did you mean best?");
     row("best(loss)", "best(loss)", "a comparison"), row("best(loss < 3", "best(loss < 3");
     row("lr in 3", "lr in"), row("lr in ()", "lr in ()"), row("starred = maybe", "starred = maybe");
@@ -183,8 +184,7 @@ class RunFilterTest : public QObject {
       for (int i = 0; i < 12; ++i)
         text += letters[(seed = seed * 1664525 + 1013904223) / 65536 % letters.size()];
       const RunFilter filter(text);
-      if (filter.problem())
-        QVERIFY(filter.problem()->at + filter.problem()->length <= text.size());
+      if (filter.problem()) QVERIFY(filter.problem()->at + filter.problem()->length <= text.size());
       (void)completion_at(text, text.size() / 2);
     }
   }
@@ -238,7 +238,8 @@ class RunFilterTest : public QObject {
   void completion_offers_names_then_signs_then_values() {
     QFETCH(QString, typed);
     QFETCH(QStringList, first);
-    const RunKeys keys{{"environment.gpu", "recipe.optimizer.lr"}, {"loss", "lr", "validation_loss"}};
+    const RunKeys keys{{"environment.gpu", "recipe.optimizer.lr"},
+                       {"loss", "lr", "validation_loss"}};
     const std::string text = typed.toStdString();
     const auto completion = completion_at(text, text.size());
     QStringList found;

@@ -83,8 +83,8 @@ void FilterPopup::readTexts(const std::string& key) {
 
 void FilterPopup::offer() {
   const QByteArray before = field_->text().left(field_->cursorPosition()).toUtf8();
-  completion_ = workbench::completion_at(field_->text().toStdString(),
-                                         static_cast<size_t>(before.size()));
+  completion_ =
+      workbench::completion_at(field_->text().toStdString(), static_cast<size_t>(before.size()));
   if (completion_.expects == workbench::FilterCompletion::Expects::value &&
       completion_.key != textsOf_)
     readTexts(completion_.key);

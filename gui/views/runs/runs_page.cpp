@@ -392,9 +392,9 @@ void RunsPage::checkWeights() {
 void RunsPage::applyFilter(const RunFilter& filter) {
   selection_->keepOver([&] { proxy_.setFilter(filter); });
   const auto& problem = filter.problem();
-  table_->setEmptyText(problem ? tr("The filter is not understood: %1")
-                                     .arg(QString::fromStdString(problem->text))
-                               : tr("No run matches the filter"));
+  table_->setEmptyText(
+      problem ? tr("The filter is not understood: %1").arg(QString::fromStdString(problem->text))
+              : tr("No run matches the filter"));
   Q_EMIT headerChanged();
 }
 

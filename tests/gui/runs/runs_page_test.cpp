@@ -144,9 +144,8 @@ class RunsPageTest : public QObject {
     QTest::newRow("or") << "state:failed or name=shakespeare-none"
                         << QStringList{"shakespeare-none", "shakespeare-nan"};
     QTest::newRow("quotes") << "\"shakespeare-none\"" << QStringList{"shakespeare-none"};
-    QTest::newRow("brackets and not")
-        << "not (state is done or state is failed) and steps < 300"
-        << QStringList{"shakespeare-long", "shakespeare-lr3e-4"};
+    QTest::newRow("brackets and not") << "not (state is done or state is failed) and steps < 300"
+                                      << QStringList{"shakespeare-long", "shakespeare-lr3e-4"};
     QTest::newRow("pattern") << "name ~ *-n*" << QStringList{"shakespeare-none", "shakespeare-nan"};
     QTest::newRow("nothing") << "no-such-run" << QStringList{};
   }
@@ -195,7 +194,8 @@ class RunsPageTest : public QObject {
     auto* note = page_->findChild<ElidedLabel*>(QStringLiteral("filterNote"));
     filter->setText(QStringLiteral("state:done loss<"));
     QTRY_COMPARE(table()->model()->rowCount(), 0);
-    QCOMPARE(note->fullText(), QStringLiteral("“loss<”: a value is missing after it: a number, as 1k, 3e-4 or nan"));
+    QCOMPARE(note->fullText(),
+             QStringLiteral("“loss<”: a value is missing after it: a number, as 1k, 3e-4 or nan"));
     filter->setText(QStringLiteral("state:done loss<100"));
     QTRY_COMPARE(table()->model()->rowCount(), 2);
     QCOMPARE(note->fullText(), QString());
