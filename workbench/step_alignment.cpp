@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -66,13 +67,8 @@ void add(Alignment& alignment, size_t side, const Side& of,
 }  // namespace
 
 RowNames::RowNames(const Side& left, const Side& right)
-    : by_layers_(is_by_layers(left) || is_by_layers(right)) {
-  const std::array sides = {&left, &right};
-  for (size_t side = 0; side < sides.size(); ++side)
-    for (const plan::BucketFigures& bucket : sides[side]->buckets) {
-      buckets_[side][bucket.name] = bucket.name;
-      for (const std::string& module : bucket.modules) buckets_[side][module] = bucket.name;
-    }
+    : by_layers_(is_by_layers(left) || is_by_layers(right)),
+      buckets_{BucketNames(left.buckets), BucketNames(right.buckets)} {
   const bool one_plan =
       !left.plan_hash.empty() && left.plan_hash == right.plan_hash && left.stage == right.stage;
   number(0, one_plan ? std::vector{&left.spans, &right.spans} : std::vector{&left.spans});
@@ -96,7 +92,7 @@ void RowNames::number(size_t side, const std::vector<const std::vector<Span>*>& 
 std::string RowNames::of(size_t side, const Span& span, Grouping grouping) const {
   switch (grouping) {
     case Grouping::bucket:
-      return bucket_of(side, span);
+      return buckets_[side].of(span);
     case Grouping::phase:
       return phase_of(span);
     case Grouping::module:
@@ -105,21 +101,6 @@ std::string RowNames::of(size_t side, const Span& span, Grouping grouping) const
       return node_of(side, span);
   }
   return {};
-}
-
-std::string RowNames::bucket_of(size_t side, const Span& span) const {
-  if (span.stream == telemetry::kBubble) return kPipeline;
-  const auto& buckets = buckets_[side];
-  if (span.stream != telemetry::kCompute) {
-    const auto found = buckets.find(span.module);
-    return found != buckets.end() && found->second == span.module ? span.module : kOtherTransfers;
-  }
-  for (std::string_view module = span.module; !module.empty();) {
-    if (const auto found = buckets.find(module); found != buckets.end()) return found->second;
-    const size_t dot = module.rfind('.');
-    module = dot == std::string_view::npos ? std::string_view() : module.substr(0, dot);
-  }
-  return kOtherCompute;
 }
 
 std::string RowNames::module_of(const Span& span) const {

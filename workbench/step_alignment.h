@@ -4,7 +4,6 @@
 #pragma once
 
 #include <array>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "engine/plan/document.h"
+#include "workbench/bucket_names.h"
 #include "workbench/time_spent.h"
 
 namespace heddle::workbench {
@@ -36,10 +36,6 @@ inline constexpr std::array kGroupingNames = {"bucket", "phase", "module", "node
 /// Rows for time without a span.
 inline constexpr const char* kBetween = "between operators";
 inline constexpr const char* kOutside = "before and after the graph";
-/// Rows of what is of no bucket.
-inline constexpr const char* kOtherCompute = "compute outside buckets";
-inline constexpr const char* kOtherTransfers = "transfers outside buckets";
-inline constexpr const char* kPipeline = "pipeline bubble";
 
 /// In which rows spans are. By node, sides of one plan are joined by their nodes' numbers; others
 /// by operator, module, phase and the how-manieth it is of these.
@@ -50,14 +46,13 @@ class RowNames {
   std::string of(size_t side, const telemetry::Span& span, Grouping grouping) const;
 
  private:
-  std::string bucket_of(size_t side, const telemetry::Span& span) const;
   std::string module_of(const telemetry::Span& span) const;
   std::string node_of(size_t side, const telemetry::Span& span) const;
   void number(size_t side, const std::vector<const std::vector<telemetry::Span>*>& spans);
 
   // A pipeline's step that was predicted by parts has a span a layer: then there is no finer row.
   bool by_layers_ = false;
-  std::array<std::map<std::string, std::string, std::less<>>, 2> buckets_;  // by module; by name
+  std::array<BucketNames, 2> buckets_;
   std::array<std::unordered_map<int32_t, int>, 2> numbers_;  // by node; from 1, 0: the only one
 };
 

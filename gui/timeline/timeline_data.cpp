@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
+#include <unordered_map>
 
 namespace heddle::gui {
 namespace {
@@ -13,10 +15,6 @@ constexpr int64_t kShortestPhase = 50;  // of a step: a fiftieth
 
 // Nothing moves, as other ranks have yet to reach it.
 bool waits(const Span& span) { return span.stream >= telemetry::kWait; }
-
-Interval timeOf(const Span& span) {
-  return {span.start_us, span.start_us + std::max<int64_t>(span.duration_us, 0)};
-}
 
 Kind phaseKind(const Span& span) {
   return static_cast<Kind>(std::min<uint8_t>(span.phase, static_cast<uint8_t>(Kind::optimizer)));
@@ -100,6 +98,27 @@ std::vector<PhaseRun> phaseRuns(const std::vector<Piece>& compute, int64_t inter
   return joined(runs, interruption);
 }
 
+/// A number for each operator, module and stream there is; `labelled`: the first span of each.
+std::vector<uint32_t> labelsOf(const std::vector<Span>& spans, std::vector<uint32_t>& labelled) {
+  const auto hash = [](const Span* span) {
+    const std::hash<std::string_view> text;
+    return text(span->name) * 31 + text(span->module) + span->stream;
+  };
+  const auto same = [](const Span* a, const Span* b) {
+    return a->stream == b->stream && a->name == b->name && a->module == b->module;
+  };
+  std::unordered_map<const Span*, uint32_t, decltype(hash), decltype(same)> known(64, hash, same);
+  std::vector<uint32_t> labels;
+  labels.reserve(spans.size());
+  for (const Span& span : spans) {
+    const auto [label, added] =
+        known.try_emplace(&span, static_cast<uint32_t>(labelled.size()));
+    if (added) labelled.push_back(static_cast<uint32_t>(&span - spans.data()));
+    labels.push_back(label->second);
+  }
+  return labels;
+}
+
 }  // namespace
 
 std::string_view layerOf(std::string_view module) {
@@ -178,6 +197,7 @@ Lane::Lane(std::vector<Span> spans, std::vector<Piece> pieces)
     if (i > 0 && layerOf(spans_[i].module) != layerOf(spans_[i - 1].module)) ++group;
     groups_.push_back(group);
   }
+  labels_ = labelsOf(spans_, labelled_);
   latestEnd_.reserve(pieces_.size());
   before_.reserve(pieces_.size() + 1);
   before_.push_back({});
@@ -195,10 +215,14 @@ std::array<int64_t, kKinds> Lane::totals(size_t first, size_t last) const {
   return result;
 }
 
+size_t Lane::firstPiece(int64_t time) const {
+  return static_cast<size_t>(std::upper_bound(latestEnd_.begin(), latestEnd_.end(), time) -
+                             latestEnd_.begin());
+}
+
 std::vector<Mark> Lane::marks(Interval view, double foldUs) const {
   std::vector<Mark> result;
-  auto i = static_cast<size_t>(std::upper_bound(latestEnd_.begin(), latestEnd_.end(), view.begin) -
-                               latestEnd_.begin());
+  size_t i = firstPiece(view.begin);
   while (i < pieces_.size() && pieces_[i].time.begin < view.end) {
     const Piece& piece = pieces_[i];
     if (static_cast<double>(piece.time.length()) >= foldUs) {

@@ -64,6 +64,11 @@ struct Mark {
   uint32_t count = 1;         // more than one: a fold
 };
 
+/// From its begin to its end; a span that ends before it begins has no length.
+inline Interval timeOf(const telemetry::Span& span) {
+  return {span.start_us, span.start_us + (span.duration_us > 0 ? span.duration_us : 0)};
+}
+
 /// The part of a module's name that names its layer: "layers.3" of "layers.3.attention.wq".
 std::string_view layerOf(std::string_view module);
 
@@ -79,12 +84,19 @@ class Lane {
   /// Neighbours of one layer ("layers.3") or one other module share a number; it grows along the
   /// lane.
   uint32_t group(size_t span) const { return groups_[span]; }
+  /// Spans of one operator, module and stream share a label: a number below labels().
+  uint32_t label(size_t span) const { return labels_[span]; }
+  size_t labels() const { return labelled_.size(); }
+  /// The first span of that label.
+  const telemetry::Span& labelled(uint32_t label) const { return spans_[labelled_[label]]; }
 
   /// The marks to paint in `view` when pieces shorter than `foldUs` are folded. The result has at
   /// most two marks per `foldUs`, however many spans there are, and costs a binary search each.
   std::vector<Mark> marks(Interval view, double foldUs) const;
   /// The span running at `time`, the latest to begin if spans overlap, or -1.
   int64_t spanAt(int64_t time) const;
+  /// The first piece that ends after `time`; pieces().size(): none does.
+  size_t firstPiece(int64_t time) const;
   /// Time of each kind in pieces [first, last).
   std::array<int64_t, kKinds> totals(size_t first, size_t last) const;
 
@@ -92,6 +104,8 @@ class Lane {
   std::vector<telemetry::Span> spans_;
   std::vector<Piece> pieces_;
   std::vector<uint32_t> groups_;                     // of spans
+  std::vector<uint32_t> labels_;                     // of spans
+  std::vector<uint32_t> labelled_;                   // by label: a span
   std::vector<int64_t> latestEnd_;                   // of pieces 0..i: grows, so it can be searched
   std::vector<std::array<int64_t, kKinds>> before_;  // time of each kind in pieces before i
 };

@@ -156,8 +156,9 @@ void paintRow(QPainter& painter, LanePainter& lanes, const TimelineScene& scene,
   if (!rects.band.isNull()) paintBand(painter, scene, row, rects.band);
   static const std::vector<uint32_t> kNoSearch;
   for (size_t stream = 0; stream < 2; ++stream) {
-    lanes.paint(row.timeline->lane(static_cast<Stream>(stream)), rects.lanes[stream], row.shiftUs,
-                scene.hits.empty() ? kNoSearch : scene.hits[index][stream]);
+    const LaneRef lane{index, static_cast<Stream>(stream)};
+    lanes.paint(row.timeline->lane(lane.stream), rects.lanes[stream], row.shiftUs,
+                scene.found.empty() ? kNoSearch : scene.found.inPieces(lane));
   }
   painter.restore();
   paintEnd(painter, scene, row, rects);

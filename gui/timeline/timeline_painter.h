@@ -18,7 +18,7 @@ struct TimelineScene {
   const std::vector<TimelineRow>& rows;
   const TimelineLayout& layout;
   const TimeAxis& axis;
-  const SearchHits& hits;
+  const Found& found;
   QSize size;
   int scroll = 0;  // pixels of the rows above the viewport's top
 };

@@ -3,12 +3,12 @@
 
 #include <QColor>
 #include <QString>
-#include <array>
 #include <functional>
 #include <memory>
 #include <vector>
 
 #include "gui/timeline/timeline_data.h"
+#include "workbench/step_plan.h"
 
 namespace heddle::gui {
 
@@ -22,6 +22,7 @@ struct TimelineRow {
   bool warn = false;                         // the row's background says so, too
   int64_t shiftUs = 0;                       // the row begins here on the common axis: 0 or more
   std::shared_ptr<const Timeline> timeline;  // none: the row says that nothing was recorded
+  std::shared_ptr<const workbench::StepPlan> plan;  // of the row's run; none: nothing is known
 };
 
 struct LaneRef {
@@ -36,23 +37,48 @@ struct SpanRef {
   bool operator==(const SpanRef&) const = default;
 };
 
-/// A search's result: [row][stream][i] is the number of hits in the lane's pieces before i.
-/// Empty: no search.
-using SearchHits = std::vector<std::array<std::vector<uint32_t>, 2>>;
-
 /// Whether a span of the row with that number is found.
 using SpanTest = std::function<bool(size_t row, const telemetry::Span&)>;
+/// Of each span, or of one for all of a row that share operator, module and stream.
+enum class Tested : uint8_t { everySpan, everyLabel };
 
-/// An operator or module that contains the text, case ignored.
+/// An operator or module that contains the text, case ignored. One label, one answer.
 SpanTest textTest(const QString& text);
-SearchHits search(const std::vector<TimelineRow>& rows, const SpanTest& test);
 
-/// Spans found in all rows, and the time on the common axis that they take from the first to the
-/// last.
-struct Found {
-  int64_t count = 0;
-  Interval time;
+/// The spans that a search finds, in order: row after row, compute before communication, by begin.
+class Found {
+ public:
+  Found() = default;
+  Found(const std::vector<TimelineRow>& rows, const SpanTest& test, Tested tested);
+
+  /// Nothing was searched for: not the same as nothing found.
+  bool empty() const { return lanes_.empty(); }
+  int64_t count() const { return count_; }
+  /// From the first to the last, on the common axis.
+  const Interval& time() const { return time_; }
+  /// By lane, [row][stream]: hits in its pieces before i.
+  const std::vector<uint32_t>& inPieces(const LaneRef& lane) const {
+    return of(lane).inPieces;
+  }
+  /// How many are before this span.
+  int64_t before(const SpanRef& span) const;
+  bool has(const SpanRef& span) const;
+  /// The hit of that number, 0 ≤ number < count().
+  SpanRef at(int64_t number) const;
+
+ private:
+  struct LaneHits {
+    std::vector<uint32_t> spans;     // ascending
+    std::vector<uint32_t> inPieces;  // before piece i
+    int64_t before = 0;              // in the lanes before
+  };
+  const LaneHits& of(const LaneRef& lane) const {
+    return lanes_[lane.row * 2 + static_cast<size_t>(lane.stream)];
+  }
+
+  std::vector<LaneHits> lanes_;
+  int64_t count_ = 0;
+  Interval time_;
 };
-Found findSpans(const std::vector<TimelineRow>& rows, const SpanTest& test);
 
 }  // namespace heddle::gui

@@ -1,10 +1,7 @@
 #include "gui/timeline/timeline_widget.h"
 
-#include <QKeyEvent>
-#include <QMouseEvent>
 #include <QPainter>
 #include <QScrollBar>
-#include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
 
@@ -46,6 +43,7 @@ void TimelineWidget::setRows(std::vector<TimelineRow> rows) {
   find();
   relayout();
   describe();
+  Q_EMIT rowsChanged();
   Q_EMIT viewChanged();
 }
 
@@ -60,26 +58,46 @@ void TimelineWidget::setEmptyText(const QString& text) {
 }
 
 void TimelineWidget::setSearch(const QString& text) {
-  setHighlight(text.isEmpty() ? SpanTest() : textTest(text));
+  setHighlight(text.isEmpty() ? SpanTest() : textTest(text), Tested::everyLabel);
 }
 
-void TimelineWidget::setHighlight(SpanTest test) {
+void TimelineWidget::setHighlight(SpanTest test, Tested tested) {
   test_ = std::move(test);
+  tested_ = tested;
   find();
   invalidate();
 }
 
 void TimelineWidget::find() {
-  hits_ = test_ ? search(rows_, test_) : SearchHits();
-  found_ = test_ ? findSpans(rows_, test_) : Found();
+  found_ = test_ ? Found(rows_, test_, tested_) : Found();
+  Q_EMIT foundChanged();
+}
+
+int64_t TimelineWidget::match() const {
+  return current_ && found_.has(*current_) ? found_.before(*current_) + 1 : 0;
+}
+
+void TimelineWidget::goToMatch(int direction) {
+  if (matches() == 0) return;
+  int64_t next = direction > 0 ? 0 : matches() - 1;
+  if (current_) {
+    next = found_.before(*current_) + (direction < 0 ? -1 : found_.has(*current_) ? 1 : 0);
+    next = (next + matches()) % matches();
+  }
+  const SpanRef span = found_.at(next);
+  lane_ = span.lane;
+  setCurrent(span);
+  bringIntoView(span);
 }
 
 void TimelineWidget::showFound() {
-  const auto length = static_cast<double>(found_.time.length());
-  if (found_.count == 0 || length > axis_.lengthUs / 2) return fit();
+  const Interval& time = found_.time();
+  const auto length = static_cast<double>(time.length());
+  if (matches() == 0 || length > axis_.lengthUs / 2) return fit();
   const double around = std::max(length, axis_.lengthUs / 50);
-  axis_.show(std::max(0.0, static_cast<double>(found_.time.begin) - around),
-             std::min(axis_.lengthUs, static_cast<double>(found_.time.end) + around));
+  rememberView();
+  axis_.show(std::max(0.0, static_cast<double>(time.begin) - around),
+             std::min(axis_.lengthUs, static_cast<double>(time.end) + around));
   changeView();
 }
 
@@ -99,11 +117,37 @@ Statistics TimelineWidget::statistics(size_t row) const {
 }
 
 void TimelineWidget::fit() {
+  rememberView();
   axis_.fit();
   changeView();
 }
 
+void TimelineWidget::rememberView() {
+  history_.leave({axis_.beginUs, axis_.endUs});
+  sinceMove_.invalidate();
+}
+
+void TimelineWidget::showView(const std::optional<ZoomHistory::View>& view) {
+  if (!view) return;
+  sinceMove_.invalidate();
+  axis_.show(view->beginUs, view->endUs);
+  changeView();
+}
+
+void TimelineWidget::goBack() { showView(history_.back({axis_.beginUs, axis_.endUs})); }
+
+void TimelineWidget::goForward() { showView(history_.forward({axis_.beginUs, axis_.endUs})); }
+
+void TimelineWidget::moveView(const std::function<void(TimeAxis&)>& move) {
+  constexpr qint64 kOneMove = 600;  // ms: what follows sooner goes on with the same move
+  if (!sinceMove_.isValid() || sinceMove_.elapsed() > kOneMove) rememberView();
+  sinceMove_.start();
+  move(axis_);
+  changeView();
+}
+
 void TimelineWidget::zoomTo(const Interval& range) {
+  rememberView();
   axis_.show(static_cast<double>(range.begin), static_cast<double>(range.end));
   changeView();
 }
@@ -137,7 +181,7 @@ void TimelineWidget::changeView() {
 
 void TimelineWidget::paintEvent(QPaintEvent*) {
   const TimelineScene scene{
-      rows_, layout_, axis_, hits_, viewport()->size(), verticalScrollBar()->value()};
+      rows_, layout_, axis_, found_, viewport()->size(), verticalScrollBar()->value()};
   QPainter painter(viewport());
   if (rows_.empty()) {
     painter.fillRect(viewport()->rect(), colors().surface);
@@ -170,115 +214,6 @@ void TimelineWidget::resizeEvent(QResizeEvent*) {
 }
 
 void TimelineWidget::scrollContentsBy(int, int) { invalidate(); }
-
-double TimelineWidget::pointerX() const {
-  return pointer_ ? pointer_->x() : axis_.left + axis_.width / 2;
-}
-
-void TimelineWidget::keyPressEvent(QKeyEvent* event) {
-  if (event->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier)) {
-    return QAbstractScrollArea::keyPressEvent(event);
-  }
-  switch (event->key()) {
-    case Qt::Key_W:
-    case Qt::Key_Plus:
-      axis_.zoom(1.5, pointerX());
-      return changeView();
-    case Qt::Key_S:
-    case Qt::Key_Minus:
-      axis_.zoom(1 / 1.5, pointerX());
-      return changeView();
-    case Qt::Key_A:
-    case Qt::Key_Left:
-      axis_.pan(-0.15);
-      return changeView();
-    case Qt::Key_D:
-    case Qt::Key_Right:
-      axis_.pan(0.15);
-      return changeView();
-    case Qt::Key_F:
-      return selection_ && axis_.showsAll() ? zoomTo(*selection_) : fit();
-    case Qt::Key_Period:
-      return stepSpan(1);
-    case Qt::Key_Comma:
-      return stepSpan(-1);
-    case Qt::Key_Up:
-      return stepLane(-1);
-    case Qt::Key_Down:
-      return stepLane(1);
-    case Qt::Key_Escape:
-      if (!selection_ && !current_) break;
-      select({});
-      return setCurrent({});
-    default:
-      break;
-  }
-  QAbstractScrollArea::keyPressEvent(event);
-}
-
-void TimelineWidget::wheelEvent(QWheelEvent* event) {
-  const QPoint delta = event->angleDelta();
-  const bool sideways =
-      event->modifiers().testFlag(Qt::ShiftModifier) || std::abs(delta.x()) > std::abs(delta.y());
-  const bool zooms = event->modifiers().testFlag(Qt::ControlModifier) ||
-                     (verticalScrollBar()->maximum() == 0 && !sideways);
-  if (sideways) {
-    const int turn = delta.x() != 0 ? delta.x() : delta.y();
-    axis_.pan(-turn / 120.0 * 0.1);
-    changeView();
-  } else if (zooms) {
-    axis_.zoom(std::pow(1.2, delta.y() / 120.0), event->position().x());
-    changeView();
-  } else {
-    return QAbstractScrollArea::wheelEvent(event);
-  }
-  event->accept();
-}
-
-void TimelineWidget::mousePressEvent(QMouseEvent* event) {
-  pressed_ = event->pos();
-  pressedUs_ = axis_.toTime(event->pos().x());
-  const bool onTimes = event->pos().x() >= TimelineLayout::kLabelWidth;
-  if (event->button() == Qt::LeftButton && onTimes) drag_ = Drag::select;
-  if (event->button() == Qt::MiddleButton) drag_ = Drag::pan;
-}
-
-void TimelineWidget::mouseMoveEvent(QMouseEvent* event) {
-  pointer_ = event->pos();
-  constexpr int kDragDistance = 4;
-  if (drag_ == Drag::select && std::abs(event->pos().x() - pressed_.x()) >= kDragDistance) {
-    const double to = std::clamp(axis_.toTime(event->pos().x()), 0.0, axis_.lengthUs);
-    const double from = std::clamp(pressedUs_, 0.0, axis_.lengthUs);
-    select(Interval{std::llround(std::min(from, to)), std::llround(std::max(from, to))});
-  } else if (drag_ == Drag::pan) {
-    const double span = axis_.endUs - axis_.beginUs;
-    const double begin = pressedUs_ - (event->pos().x() - axis_.left) * axis_.usPerPixel();
-    const double kept = std::clamp(begin, 0.0, std::max(0.0, axis_.lengthUs - span));
-    axis_.show(kept, kept + span);
-    return changeView();
-  }
-  hovered_ = drag_ == Drag::none ? spanAt(event->pos()) : std::nullopt;
-  viewport()->update();
-}
-
-void TimelineWidget::mouseReleaseEvent(QMouseEvent* event) {
-  const bool click = (event->pos() - pressed_).manhattanLength() < 4;
-  if (drag_ == Drag::select && click) {
-    select({});
-    if (const auto lane = laneAt(event->pos())) lane_ = *lane;
-    setCurrent(spanAt(event->pos()));
-  }
-  drag_ = Drag::none;
-}
-
-bool TimelineWidget::viewportEvent(QEvent* event) {
-  if (event->type() == QEvent::Leave) {
-    pointer_.reset();
-    hovered_.reset();
-    viewport()->update();
-  }
-  return QAbstractScrollArea::viewportEvent(event);
-}
 
 std::optional<LaneRef> TimelineWidget::laneAt(QPoint position) const {
   if (position.y() < TimelineLayout::kAxisHeight) return {};
@@ -353,6 +288,7 @@ void TimelineWidget::bringIntoView(const SpanRef& ref) {
   if (begin < axis_.beginUs || end > axis_.endUs) {
     const double view = axis_.endUs - axis_.beginUs;
     const double from = std::clamp((begin + end - view) / 2, 0.0, axis_.lengthUs - view);
+    rememberView();
     axis_.show(from, from + view);
     changeView();
   }

@@ -1,19 +1,23 @@
 // Timelines one above another on a common axis: a lane per stream, a row per rank (or per run). GUI
 // thread only.
 //
-// Keys: W S zoom, A D pan, F fits the selection or all, `.` `,` next and previous span, up and down
-// change the lane, Esc drops the selection. Ctrl+wheel zooms (the wheel alone where rows need no
+// Keys: W S zoom, A D pan, F fits the selection or all, Backspace and Shift+Backspace go back and
+// forward through the views, `.` `,` next and previous span, N and Shift+N next and previous hit of
+// the search, up and down change the lane, Esc drops the selection. Ctrl+wheel zooms (the wheel alone where rows need no
 // scrolling), Shift+wheel pans, dragging selects, dragging with the middle button pans.
 #pragma once
 
 #include <QAbstractScrollArea>
+#include <QElapsedTimer>
 #include <QPixmap>
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "gui/timeline/time_axis.h"
 #include "gui/timeline/timeline_layout.h"
 #include "gui/timeline/timeline_row.h"
+#include "gui/timeline/zoom_history.h"
 
 namespace heddle::gui {
 
@@ -35,9 +39,14 @@ class TimelineWidget : public QAbstractScrollArea {
   /// Highlights spans whose operator or module contains the text; empty: all. Case is ignored.
   void setSearch(const QString& text);
   /// The same by any test, instead of a text; an empty one: none.
-  void setHighlight(SpanTest test);
+  void setHighlight(SpanTest test, Tested tested = Tested::everySpan);
+  const Found& found() const { return found_; }
   /// Spans found.
-  int64_t matches() const { return found_.count; }
+  int64_t matches() const { return found_.count(); }
+  /// The number of the current span among the found ones, from 1; 0: it is none of them.
+  int64_t match() const;
+  /// Chooses the next hit in that direction and brings it into view; round and round.
+  void goToMatch(int direction);
   /// Zooms to the hits, with a little around them; shows all if that is most of it.
   void showFound();
 
@@ -54,17 +63,26 @@ class TimelineWidget : public QAbstractScrollArea {
   const TimelineLayout& layoutOfRows() const { return layout_; }
   void fit();
   void zoomTo(const Interval& range);
+  /// Shows the view before, or the one that was gone back from.
+  void goBack();
+  void goForward();
 
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return {320, 96}; }
 
  Q_SIGNALS:
+  void rowsChanged();
   void selectionChanged();
   /// The axis shows another stretch, or on other pixels.
   void viewChanged();
   void currentChanged();
+  /// Another search, or its result in other rows.
+  void foundChanged();
+  /// The user wants to type what to search for: Ctrl+F or /.
+  void searchWanted();
 
  protected:
+  bool event(QEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
@@ -82,6 +100,12 @@ class TimelineWidget : public QAbstractScrollArea {
   void find();
   void invalidate();
   void changeView();
+  /// What is shown is about to be left: steps that follow one another at once count as one.
+  void rememberView();
+  void showView(const std::optional<ZoomHistory::View>& view);
+  /// Zooms or pans by hand.
+  void moveView(const std::function<void(TimeAxis&)>& move);
+  bool key(const QKeyEvent& event);
   void stepSpan(int direction);
   void stepLane(int direction);
   void setCurrent(std::optional<SpanRef> span);
@@ -99,8 +123,11 @@ class TimelineWidget : public QAbstractScrollArea {
   QPixmap picture_;  // rows and axis; moving parts are painted over it
   bool stale_ = true;
 
+  ZoomHistory history_;
+  QElapsedTimer sinceMove_;
+
   SpanTest test_;  // none: nothing is searched for
-  SearchHits hits_;
+  Tested tested_ = Tested::everySpan;
   Found found_;
 
   std::optional<Interval> selection_;

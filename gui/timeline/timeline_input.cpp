@@ -1,0 +1,158 @@
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QScrollBar>
+#include <QWheelEvent>
+#include <algorithm>
+#include <cmath>
+
+#include "gui/timeline/timeline_widget.h"
+
+// A timeline's keys, wheel and mouse.
+namespace heddle::gui {
+namespace {
+
+constexpr double kKeyZoom = 1.5, kKeyPan = 0.15;      // a press
+constexpr double kWheelZoom = 1.2, kWheelPan = 0.10;  // a notch
+
+}  // namespace
+
+double TimelineWidget::pointerX() const {
+  return pointer_ ? pointer_->x() : axis_.left + axis_.width / 2;
+}
+
+bool TimelineWidget::event(QEvent* event) {
+  // The page may have a search of its own: here the keys mean this one.
+  if (event->type() == QEvent::ShortcutOverride &&
+      static_cast<QKeyEvent*>(event)->matches(QKeySequence::Find)) {
+    event->accept();
+    return true;
+  }
+  return QAbstractScrollArea::event(event);
+}
+
+void TimelineWidget::keyPressEvent(QKeyEvent* event) {
+  if (!key(*event)) QAbstractScrollArea::keyPressEvent(event);
+}
+
+bool TimelineWidget::key(const QKeyEvent& event) {
+  if (event.matches(QKeySequence::Find)) {
+    Q_EMIT searchWanted();
+    return true;
+  }
+  if (event.modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier)) return false;
+  const bool shift = event.modifiers().testFlag(Qt::ShiftModifier);
+  const double x = pointerX();
+  switch (event.key()) {
+    case Qt::Key_W:
+    case Qt::Key_Plus:
+      moveView([x](TimeAxis& axis) { axis.zoom(kKeyZoom, x); });
+      return true;
+    case Qt::Key_S:
+    case Qt::Key_Minus:
+      moveView([x](TimeAxis& axis) { axis.zoom(1 / kKeyZoom, x); });
+      return true;
+    case Qt::Key_A:
+    case Qt::Key_Left:
+      moveView([](TimeAxis& axis) { axis.pan(-kKeyPan); });
+      return true;
+    case Qt::Key_D:
+    case Qt::Key_Right:
+      moveView([](TimeAxis& axis) { axis.pan(kKeyPan); });
+      return true;
+    case Qt::Key_F:
+      selection_ && axis_.showsAll() ? zoomTo(*selection_) : fit();
+      return true;
+    case Qt::Key_Backspace:
+      shift ? goForward() : goBack();
+      return true;
+    case Qt::Key_Period:
+      stepSpan(1);
+      return true;
+    case Qt::Key_Comma:
+      stepSpan(-1);
+      return true;
+    case Qt::Key_N:
+      goToMatch(shift ? -1 : 1);
+      return true;
+    case Qt::Key_Slash:
+      Q_EMIT searchWanted();
+      return true;
+    case Qt::Key_Up:
+      stepLane(-1);
+      return true;
+    case Qt::Key_Down:
+      stepLane(1);
+      return true;
+    case Qt::Key_Escape:
+      if (!selection_ && !current_) return false;
+      select({});
+      setCurrent({});
+      return true;
+    default:
+      return false;
+  }
+}
+
+void TimelineWidget::wheelEvent(QWheelEvent* event) {
+  const QPoint delta = event->angleDelta();
+  const bool sideways =
+      event->modifiers().testFlag(Qt::ShiftModifier) || std::abs(delta.x()) > std::abs(delta.y());
+  const bool zooms = event->modifiers().testFlag(Qt::ControlModifier) ||
+                     (verticalScrollBar()->maximum() == 0 && !sideways);
+  if (sideways) {
+    const int turn = delta.x() != 0 ? delta.x() : delta.y();
+    moveView([turn](TimeAxis& axis) { axis.pan(-turn / 120.0 * kWheelPan); });
+  } else if (zooms) {
+    const double factor = std::pow(kWheelZoom, delta.y() / 120.0), x = event->position().x();
+    moveView([factor, x](TimeAxis& axis) { axis.zoom(factor, x); });
+  } else {
+    return QAbstractScrollArea::wheelEvent(event);
+  }
+  event->accept();
+}
+
+void TimelineWidget::mousePressEvent(QMouseEvent* event) {
+  pressed_ = event->pos();
+  pressedUs_ = axis_.toTime(event->pos().x());
+  const bool onTimes = event->pos().x() >= TimelineLayout::kLabelWidth;
+  if (event->button() == Qt::LeftButton && onTimes) drag_ = Drag::select;
+  if (event->button() == Qt::MiddleButton) drag_ = Drag::pan;
+}
+
+void TimelineWidget::mouseMoveEvent(QMouseEvent* event) {
+  pointer_ = event->pos();
+  constexpr int kDragDistance = 4;
+  if (drag_ == Drag::select && std::abs(event->pos().x() - pressed_.x()) >= kDragDistance) {
+    const double to = std::clamp(axis_.toTime(event->pos().x()), 0.0, axis_.lengthUs);
+    const double from = std::clamp(pressedUs_, 0.0, axis_.lengthUs);
+    select(Interval{std::llround(std::min(from, to)), std::llround(std::max(from, to))});
+  } else if (drag_ == Drag::pan) {
+    const double span = axis_.endUs - axis_.beginUs;
+    const double begin = pressedUs_ - (event->pos().x() - axis_.left) * axis_.usPerPixel();
+    const double kept = std::clamp(begin, 0.0, std::max(0.0, axis_.lengthUs - span));
+    return moveView([kept, span](TimeAxis& axis) { axis.show(kept, kept + span); });
+  }
+  hovered_ = drag_ == Drag::none ? spanAt(event->pos()) : std::nullopt;
+  viewport()->update();
+}
+
+void TimelineWidget::mouseReleaseEvent(QMouseEvent* event) {
+  const bool click = (event->pos() - pressed_).manhattanLength() < 4;
+  if (drag_ == Drag::select && click) {
+    select({});
+    if (const auto lane = laneAt(event->pos())) lane_ = *lane;
+    setCurrent(spanAt(event->pos()));
+  }
+  drag_ = Drag::none;
+}
+
+bool TimelineWidget::viewportEvent(QEvent* event) {
+  if (event->type() == QEvent::Leave) {
+    pointer_.reset();
+    hovered_.reset();
+    viewport()->update();
+  }
+  return QAbstractScrollArea::viewportEvent(event);
+}
+
+}  // namespace heddle::gui
