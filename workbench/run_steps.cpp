@@ -85,10 +85,16 @@ std::optional<Side> RunSteps::side(Kind kind, int64_t rank) const {
 }
 
 Result<RunSteps> read_steps(storage::Reader& reader, const storage::RunDetail& run, int64_t step) {
-  RunSteps steps{run.summary.id, run.summary.name, nullptr, step, {}};
+  RunSteps steps;
+  steps.id = run.summary.id;
+  steps.run = run.summary.name;
+  steps.step = step;
   auto document = read_document(reader, run.summary.id);
   if (!document) return fail(document);
   steps.document = std::move(*document);
+  if (steps.document)
+    steps.plan =
+        std::make_shared<const StepPlan>(StepPlan{BucketNames(steps.document->buckets)});
   const auto profiled = reader.profiled_steps(run.summary.id);
   if (!profiled) return fail(profiled);
   if (step == 0 && !profiled->empty()) steps.step = profiled->back();

@@ -11,6 +11,7 @@
 #include "engine/plan/document.h"
 #include "storage/queries.h"
 #include "workbench/step_alignment.h"
+#include "workbench/step_plan.h"
 
 namespace heddle::workbench {
 
@@ -20,6 +21,7 @@ struct RunSteps {
   storage::RunId id = 0;
   std::string run;                                 // its name
   std::shared_ptr<const plan::Document> document;  // none: nothing was predicted
+  std::shared_ptr<const StepPlan> plan;            // made from the document
   int64_t step = 0;                                // the measured one; 0: none is profiled
   std::map<int64_t, Side> measured;                // by rank
 

@@ -8,6 +8,7 @@
 
 #include "engine/plan/document.h"
 #include "gui/timeline/timeline_data.h"
+#include "workbench/step_plan.h"
 
 namespace heddle::gui {
 
@@ -16,6 +17,7 @@ namespace heddle::gui {
 struct Prediction {
   plan::Document document;
   std::vector<std::shared_ptr<const Timeline>> timelines;  // of document.timelines
+  std::shared_ptr<const workbench::StepPlan> plan;         // of their spans
   std::map<std::string, double> moduleSeconds;             // see moduleTimes
 };
 

@@ -221,13 +221,15 @@ QWidget* ComparePage::makeTimelines() {
   timelineCard_->setMinimumHeight(330);
   timelineCard_->setBodyMargins(0, 0, 0, 0);
   timelineCard_->addControl(new TimelineLegend);
-  timelines_ = new TimelineWidget;
+  auto* view = new TimelineView;
+  timelines_ = view->timeline();
+  timelineCard_->addControl(view->tools());
   timelines_->setEmptyText(tr("None of these runs has a profiled step"));
   connect(timelines_, &TimelineWidget::selectionChanged, this, &ComparePage::showStatistics);
   statistics_ = new StepStatistics;
   auto* row = new QHBoxLayout;
   row->setSpacing(0);
-  row->addWidget(timelines_, 1);
+  row->addWidget(view, 1);
   row->addWidget(line(Qt::Vertical));
   row->addWidget(statistics_);
   timelineCard_->body()->addLayout(row);
@@ -442,6 +444,7 @@ void ComparePage::showTimelines() {
     row.color = stroke.color;
     row.marker = stroke.marker;
     row.timeline = run.timeline;
+    if (run.steps) row.plan = run.steps->plan;
     if (showsMeasured(i)) {
       rows.push_back(row);
       drawn_.push_back({run.detail.summary.id, workbench::Kind::measured});

@@ -11,7 +11,7 @@
 #include "gui/page.h"
 #include "gui/session.h"
 #include "gui/theme/run_colors.h"
-#include "gui/timeline/timeline_widget.h"
+#include "gui/timeline/timeline_view.h"
 #include "gui/views/compare/compare_data.h"
 #include "gui/views/compare/difference_view.h"
 #include "gui/views/compare/memory_bars.h"

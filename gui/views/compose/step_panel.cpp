@@ -17,7 +17,7 @@ namespace {
 
 constexpr qint64 kAll = -1;
 constexpr int kMinHeight = 106;  // a rank's lanes under their axis, without scrolling
-constexpr int kRoomForHints = 900;
+constexpr int kRoomForHints = 900, kRoomForSearch = 1200;
 constexpr int kStepMargin = 16, kStepSpacing = 12;  // of the head
 
 constexpr int64_t kMicroBatchesAround = 8;  // times a gather, to either side of it
@@ -49,9 +49,11 @@ StepPanel::StepPanel(RecipePrediction& prediction, QWidget* parent)
   head_->addWidget(title_);
   head_->addWidget(note_, 1);
   head_->addWidget(legend_);
+  head_->addWidget(view_->tools());
   head_->addWidget(rank_);
   rank_->hide();  // until there is a choice
-  timeline_ = new TimelineWidget;
+  view_ = new TimelineView;
+  timeline_ = view_->timeline();
   timeline_->setObjectName(QStringLiteral("predictedSteps"));
   timeline_->setPhaseBand(PhaseBand::firstRow);
   timeline_->setMinimumHeight(kMinHeight);
@@ -76,7 +78,7 @@ StepPanel::StepPanel(RecipePrediction& prediction, QWidget* parent)
   column->setSpacing(0);
   column->addLayout(head_);
   column->addLayout(underHead_);
-  column->addWidget(timeline_, 3);
+  column->addWidget(view_, 3);
   column->addWidget(notes_);
   column->addWidget(memory_, 2);
   column->addLayout(foot);
@@ -142,6 +144,7 @@ void StepPanel::refreshRows() {
     if (figures != d.ranks_shown.end() && d.ranks_shown.size() > 1)
       row.subtitle = tr("stage %1").arg(figures->stage);
     row.timeline = displayed_->timelines[i];
+    row.plan = displayed_->plan;
     rows.push_back(std::move(row));
   }
   notes_->setTimeline(rows.size() == 1 ? rows.front().timeline : nullptr);
@@ -162,6 +165,7 @@ void StepPanel::addPinned(std::vector<TimelineRow>& rows, qint64 rank) const {
   row.title = tr("pinned");
   row.subtitle = format::seconds(pinned_->document.step_seconds);
   row.timeline = pinned_->timelines[at];
+  row.plan = pinned_->plan;
   rows.push_back(std::move(row));
 }
 
@@ -220,16 +224,18 @@ void StepPanel::showStatistics() {
 void StepPanel::placeLegend() {
   int used =
       2 * kStepMargin + 3 * kStepSpacing + title_->sizeHint().width() + note_->sizeHint().width();
+  used += kStepSpacing + view_->tools()->sizeHint().width();
   if (!rank_->isHidden()) used += kStepSpacing + rank_->sizeHint().width();
   const bool fits = used + legend_->sizeHint().width() <= width();
   QHBoxLayout* place = fits ? head_ : underHead_;
   if (place->indexOf(legend_) >= 0) return;
   (fits ? underHead_ : head_)->removeWidget(legend_);
-  place->insertWidget(fits ? head_->indexOf(rank_) : 0, legend_, 0, Qt::AlignLeft);
+  place->insertWidget(fits ? head_->indexOf(view_->tools()) : 0, legend_, 0, Qt::AlignLeft);
 }
 
 void StepPanel::resizeEvent(QResizeEvent* event) {
   QFrame::resizeEvent(event);
+  view_->tools()->setNarrow(event->size().width() < kRoomForSearch);
   placeLegend();
   for (QLabel* hint : hints_) hint->setVisible(event->size().width() >= kRoomForHints);
 }

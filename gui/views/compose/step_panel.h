@@ -10,7 +10,7 @@
 #include "gui/models/recipe_prediction.h"
 #include "gui/timeline/exposed_notes.h"
 #include "gui/timeline/memory_curve.h"
-#include "gui/timeline/timeline_widget.h"
+#include "gui/timeline/timeline_view.h"
 #include "gui/widgets/basics.h"
 
 namespace heddle::gui {
@@ -45,7 +45,8 @@ class StepPanel : public QFrame {
   ElidedLabel* note_;
   QWidget* legend_;
   QComboBox* rank_;  // data: the rank; −1: all that differ
-  TimelineWidget* timeline_;
+  TimelineView* view_;
+  TimelineWidget* timeline_;  // of the view
   ExposedNotes* notes_;
   MemoryCurve* memory_;
   ElidedLabel* statistics_;

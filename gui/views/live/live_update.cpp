@@ -55,6 +55,7 @@ Result<std::optional<StepTimelines>> readTimelines(storage::Reader& reader,
   StepTimelines result;
   result.step = step;
   result.predicted = predictedTimelines(*steps);
+  result.plan = steps->plan;
   for (const auto& [rank, side] : steps->measured) {
     result.ranks.push_back(static_cast<int32_t>(rank));
     result.timelines.push_back(std::make_shared<const Timeline>(side.spans));

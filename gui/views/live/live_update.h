@@ -40,6 +40,7 @@ struct StepTimelines {
   std::vector<std::shared_ptr<const Timeline>> timelines;  // as `ranks`
   std::vector<PredictedTimeline> predicted;                // of some ranks, before the run
   std::vector<RankSurprise> surprises;                     // the largest first
+  std::shared_ptr<const workbench::StepPlan> plan;         // none: nothing was predicted
 };
 
 struct LiveUpdate {

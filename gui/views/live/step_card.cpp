@@ -52,30 +52,21 @@ StepCard::StepCard(QWidget* parent) : Card(tr("Timeline"), parent) {
   next_ = iconButton(QStringLiteral("chevron-right"), tr("Next profiled step"));
   previous_->setObjectName(QStringLiteral("previousStep"));
   next_->setObjectName(QStringLiteral("nextStep"));
-  search_ = new SearchField(tr("Find a module"));
-  search_->setFixedWidth(170);
-  find_ = iconButton(QStringLiteral("search"), tr("Find a module"));
-  find_->setObjectName(QStringLiteral("find"));
-  find_->setCheckable(true);
   legend_ = new TimelineLegend;
-  connect(find_, &QToolButton::toggled, this, [this](bool on) {
-    fold();
-    if (on) search_->setFocus();
-    if (!on) search_->clear();
-  });
+  view_ = new TimelineView;
+  timeline_ = view_->timeline();
+  connect(view_->tools(), &TimelineTools::searchingChanged, this, &StepCard::fold);
   addControl(straggler_);
   addControl(legend_);
-  addControl(search_);
-  addControl(find_);
+  addControl(view_->tools());
   addControl(previous_);
   addControl(next_);
 
-  timeline_ = new TimelineWidget;
   setFocusProxy(timeline_);  // its keys, not the search field
   timeline_->setPhaseBand(PhaseBand::firstRow);
   setBodyMargins(1, 4, 1, 0);
   body()->setSpacing(0);
-  body()->addWidget(timeline_, 1);
+  body()->addWidget(view_, 1);
 
   surprising_ = new QWidget;
   auto* line = new QHBoxLayout(surprising_);
@@ -122,7 +113,6 @@ StepCard::StepCard(QWidget* parent) : Card(tr("Timeline"), parent) {
 
   connect(previous_, &QToolButton::clicked, this, [this] { go(-1); });
   connect(next_, &QToolButton::clicked, this, [this] { go(1); });
-  connect(search_, &QLineEdit::textChanged, timeline_, &TimelineWidget::setSearch);
   connect(timeline_, &TimelineWidget::selectionChanged, this, &StepCard::showStatistics);
   connect(&Theme::instance(), &Theme::changed, this, &StepCard::showStatistics);
   clear();
@@ -193,6 +183,7 @@ TimelineRow StepCard::measuredRow(size_t i, const std::optional<Straggler>& slow
     row.note.replace(row.note.lastIndexOf(QChar(' ')), 1, QChar(QChar::Nbsp));  // "+10.8 ms"
   }
   row.timeline = shown_.timelines[i];
+  row.plan = shown_.plan;
   return row;
 }
 
@@ -203,6 +194,7 @@ TimelineRow StepCard::predictedRow(const PredictedTimeline& predicted) const {
                      ? tr("rank %1").arg(predicted.rank)
                      : duration(predicted.timeline->lengthUs());
   row.timeline = predicted.timeline;
+  row.plan = shown_.plan;
   return row;
 }
 
@@ -337,10 +329,9 @@ void StepCard::resizeEvent(QResizeEvent* event) {
 /// A narrow card has a button for the search, which takes the legend's place, and one word for the
 /// keys.
 void StepCard::fold() {
-  const bool wide = isWide(), finds = find_->isChecked();
-  search_->setVisible(wide || finds);
-  legend_->setVisible(wide || !finds);
-  find_->setVisible(!wide);
+  const bool wide = isWide();
+  view_->tools()->setNarrow(!wide);
+  legend_->setVisible(wide || !view_->tools()->isSearching());
   for (QLabel* hint : hints_) hint->setVisible(wide);
   keys_->setVisible(!wide);
 }

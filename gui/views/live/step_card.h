@@ -6,11 +6,10 @@
 
 #include "engine/recipe/mesh.h"
 #include "gui/timeline/timeline_legend.h"
-#include "gui/timeline/timeline_widget.h"
+#include "gui/timeline/timeline_view.h"
 #include "gui/views/live/live_update.h"
 #include "gui/views/live/step_points.h"
 #include "gui/widgets/card.h"
-#include "gui/widgets/search_field.h"
 #include "gui/widgets/segment.h"
 
 namespace heddle::gui {
@@ -63,10 +62,9 @@ class StepCard : public Card {
   void showStatistics();
   void showSurprises(const std::vector<RankSurprise>& surprises);
 
-  TimelineWidget* timeline_;
+  TimelineView* view_;
+  TimelineWidget* timeline_;  // of the view
   Chip* straggler_;
-  SearchField* search_;
-  QToolButton* find_;  // shows the search in a narrow card
   TimelineLegend* legend_;
   QToolButton* previous_;
   QToolButton* next_;

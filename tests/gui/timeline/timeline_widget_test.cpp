@@ -7,27 +7,12 @@
 #include <QWheelEvent>
 
 #include "gui/theme/theme.h"
+#include "tests/gui/timeline/sample_step.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle::gui;
-using heddle::telemetry::Span;
 
 namespace {
-
-/// 100 ms: forward to 40, backward to 90, optimizer to 100; a gather that is hidden, a scatter from
-/// 80 on whose last 5 ms (85 to 90) nothing hides.
-std::shared_ptr<const Timeline> sampleStep() {
-  std::vector<Span> spans;
-  for (int64_t i = 0; i < 4; ++i) {
-    const auto module = "layers." + std::to_string(i) + ".attention.wq";
-    spans.push_back({"mm", module, i * 10'000, 10'000, 0, 0});
-  }
-  spans.push_back({"mm_backward", "layers.3.feed_forward.w1", 40'000, 45'000, 0, 1});
-  spans.push_back({"adamw", "layers.0", 90'000, 10'000, 0, 2});
-  spans.push_back({"all_gather", "layers.1", 5'000, 4'000, 1, 0});
-  spans.push_back({"reduce_scatter", "layers.0", 80'000, 10'000, 1, 1});
-  return std::make_shared<Timeline>(std::move(spans));
-}
 
 class Shown {
  public:
@@ -156,6 +141,28 @@ class TimelineWidgetTest : public QObject {
     QTest::mouseClick(shown.widget.viewport(), Qt::LeftButton, {},
                       shown.at(60'000, 1, Stream::communication));
     QVERIFY(!shown.widget.current());
+  }
+
+  void backspace_goes_back_through_the_views() {
+    Shown shown;
+    shown.widget.zoomTo({20'000, 40'000});
+    shown.widget.zoomTo({25'000, 30'000});
+    QTest::keyClick(&shown.widget, Qt::Key_Backspace);
+    QCOMPARE(shown.widget.axis().beginUs, 20'000.0);
+    QTest::keyClick(&shown.widget, Qt::Key_Backspace);
+    QVERIFY(shown.widget.axis().showsAll());
+    QTest::keyClick(&shown.widget, Qt::Key_Backspace);  // there is none before
+    QVERIFY(shown.widget.axis().showsAll());
+    QTest::keyClick(&shown.widget, Qt::Key_Backspace, Qt::ShiftModifier);
+    QTest::keyClick(&shown.widget, Qt::Key_Backspace, Qt::ShiftModifier);
+    QCOMPARE(shown.widget.axis().endUs, 30'000.0);
+  }
+
+  void a_few_steps_of_zoom_are_gone_back_from_at_once() {
+    Shown shown;
+    for (int i = 0; i < 5; ++i) QTest::keyClick(&shown.widget, Qt::Key_W);
+    QTest::keyClick(&shown.widget, Qt::Key_Backspace);
+    QVERIFY(shown.widget.axis().showsAll());
   }
 
   void search_counts_and_dims_the_rest() {
