@@ -93,8 +93,7 @@ Result<RunSteps> read_steps(storage::Reader& reader, const storage::RunDetail& r
   if (!document) return fail(document);
   steps.document = std::move(*document);
   if (steps.document)
-    steps.plan =
-        std::make_shared<const StepPlan>(StepPlan{BucketNames(steps.document->buckets)});
+    steps.plan = std::make_shared<const StepPlan>(StepPlan{BucketNames(steps.document->buckets)});
   const auto profiled = reader.profiled_steps(run.summary.id);
   if (!profiled) return fail(profiled);
   if (step == 0 && !profiled->empty()) steps.step = profiled->back();

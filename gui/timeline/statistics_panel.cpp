@@ -68,8 +68,7 @@ QVariant NameStatisticsModel::data(const QModelIndex& index, int role) const {
   }
 }
 
-QVariant NameStatisticsModel::headerData(int section, Qt::Orientation orientation,
-                                         int role) const {
+QVariant NameStatisticsModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation == Qt::Vertical) return {};
   if (role == Qt::TextAlignmentRole)
     return QVariant(Qt::AlignVCenter | (section == Name ? Qt::AlignLeft : Qt::AlignRight));
@@ -105,8 +104,9 @@ void NameStatisticsModel::order() {
         return a.totalUs < b.totalUs;
     }
   };
-  std::stable_sort(rows_.begin(), rows_.end(),
-                   [&](const auto& a, const auto& b) { return ascending_ ? less(a, b) : less(b, a); });
+  std::stable_sort(rows_.begin(), rows_.end(), [&](const auto& a, const auto& b) {
+    return ascending_ ? less(a, b) : less(b, a);
+  });
 }
 
 StatisticsPanel::StatisticsPanel(TimelineWidget& timeline) : timeline_(timeline) {
@@ -177,9 +177,9 @@ void StatisticsPanel::refresh() {
     const workbench::BucketNames* buckets = row.plan ? &row.plan->buckets : nullptr;
     knowsBuckets |= buckets && !buckets->empty();
     const auto& selection = timeline_.selection();
-    const Interval range = selection ? Interval{selection->begin - row.shiftUs,
-                                                selection->end - row.shiftUs}
-                                     : Interval{0, row.timeline->lengthUs()};
+    const Interval range =
+        selection ? Interval{selection->begin - row.shiftUs, selection->end - row.shiftUs}
+                  : Interval{0, row.timeline->lengthUs()};
     counted.push_back({row.timeline.get(), range, buckets});
     available += range.length();
   }
@@ -187,9 +187,10 @@ void StatisticsPanel::refresh() {
   by_->button(2)->setToolTip(knowsBuckets ? QString() : tr("No plan is known that has buckets"));
   if (!knowsBuckets && by_->current() == 2) by_->setCurrent(0);
   const QString rows = format::plural(static_cast<qint64>(counted.size()), tr("row"));
-  title_->setFullText(timeline_.selection()
-                          ? tr("selection %1, %2").arg(duration(timeline_.selection()->length()), rows)
-                          : tr("whole step, %1").arg(rows));
+  title_->setFullText(
+      timeline_.selection()
+          ? tr("selection %1, %2").arg(duration(timeline_.selection()->length()), rows)
+          : tr("whole step, %1").arg(rows));
   model_.setRows(statisticsByName(counted, static_cast<GroupBy>(by_->current())), available);
 }
 

@@ -111,8 +111,7 @@ std::vector<uint32_t> labelsOf(const std::vector<Span>& spans, std::vector<uint3
   std::vector<uint32_t> labels;
   labels.reserve(spans.size());
   for (const Span& span : spans) {
-    const auto [label, added] =
-        known.try_emplace(&span, static_cast<uint32_t>(labelled.size()));
+    const auto [label, added] = known.try_emplace(&span, static_cast<uint32_t>(labelled.size()));
     if (added) labelled.push_back(static_cast<uint32_t>(&span - spans.data()));
     labels.push_back(label->second);
   }

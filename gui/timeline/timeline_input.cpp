@@ -60,7 +60,7 @@ bool TimelineWidget::key(const QKeyEvent& event) {
       moveView([](TimeAxis& axis) { axis.pan(kKeyPan); });
       return true;
     case Qt::Key_F:
-      selection_ && axis_.showsAll() ? zoomTo(*selection_) : fit();
+      selection_&& axis_.showsAll() ? zoomTo(*selection_) : fit();
       return true;
     case Qt::Key_Backspace:
       shift ? goForward() : goBack();

@@ -57,9 +57,7 @@ class Found {
   /// From the first to the last, on the common axis.
   const Interval& time() const { return time_; }
   /// By lane, [row][stream]: hits in its pieces before i.
-  const std::vector<uint32_t>& inPieces(const LaneRef& lane) const {
-    return of(lane).inPieces;
-  }
+  const std::vector<uint32_t>& inPieces(const LaneRef& lane) const { return of(lane).inPieces; }
   /// How many are before this span.
   int64_t before(const SpanRef& span) const;
   bool has(const SpanRef& span) const;

@@ -10,8 +10,9 @@ namespace heddle::gui {
 TimelineTools::TimelineTools(TimelineWidget& timeline) : timeline_(timeline) {
   field_ = new SearchField(tr("Find an operator or module"));
   field_->setFixedWidth(190);
-  field_->setToolTip(tr("Enter: next, Shift+Enter: previous, Esc: end. The hits of a lane follow "
-                        "one another, then those of the next lane."));
+  field_->setToolTip(
+      tr("Enter: next, Shift+Enter: previous, Esc: end. The hits of a lane follow "
+         "one another, then those of the next lane."));
   field_->installEventFilter(this);
   count_ = mono({});
   count_->setObjectName(QStringLiteral("matches"));

@@ -3,8 +3,8 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kLow = 420;             // below that height the panel is beside the lanes …
-constexpr int kRoomBeside = 900;      // … where the view is so wide
+constexpr int kLow = 420;         // below that height the panel is beside the lanes …
+constexpr int kRoomBeside = 900;  // … where the view is so wide
 constexpr int kBeside = 460, kUnder = 200;
 
 }  // namespace

@@ -3,8 +3,9 @@
 //
 // Keys: W S zoom, A D pan, F fits the selection or all, Backspace and Shift+Backspace go back and
 // forward through the views, `.` `,` next and previous span, N and Shift+N next and previous hit of
-// the search, up and down change the lane, Esc drops the selection. Ctrl+wheel zooms (the wheel alone where rows need no
-// scrolling), Shift+wheel pans, dragging selects, dragging with the middle button pans.
+// the search, up and down change the lane, Esc drops the selection. Ctrl+wheel zooms (the wheel
+// alone where rows need no scrolling), Shift+wheel pans, dragging selects, dragging with the middle
+// button pans.
 #pragma once
 
 #include <QAbstractScrollArea>

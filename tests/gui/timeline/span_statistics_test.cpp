@@ -53,10 +53,9 @@ class SpanStatisticsTest : public QObject {
 
   void buckets_are_those_of_the_plan() {
     const auto step = sampleStep();
-    const workbench::BucketNames buckets(
-        {{.name = "layers.0", .modules = {"layers.0"}}, {.name = "layers.3", .modules = {"layers.3"}}});
-    const auto rows =
-        statisticsByName({{step.get(), {0, 100'000}, &buckets}}, GroupBy::buckets);
+    const workbench::BucketNames buckets({{.name = "layers.0", .modules = {"layers.0"}},
+                                          {.name = "layers.3", .modules = {"layers.3"}}});
+    const auto rows = statisticsByName({{step.get(), {0, 100'000}, &buckets}}, GroupBy::buckets);
     QCOMPARE(of(rows, "layers.3")->totalUs, 55'000);  // a product forward, one backward
     QCOMPARE(of(rows, "layers.0")->count, 3);         // product, update, scatter
     QCOMPARE(of(rows, workbench::kOtherTransfers)->count, 1);
