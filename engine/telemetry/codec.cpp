@@ -17,7 +17,7 @@ using nlohmann::json;
 Budget budget_of(Type type) {
   if (type == Type::spans) return {.bytes = kMaxPayloadBytes, .values = 8 * kMaxSpans, .depth = 2};
   if (type == Type::plan) return {.bytes = kPlanDocument.bytes + 4096, .values = 64, .depth = 1};
-  if (type == Type::step) return {.bytes = size_t{1} << 16, .values = 4096, .depth = 2};
+  if (type == Type::step) return {.bytes = size_t{1} << 17, .values = 8192, .depth = 2};
   return {.bytes = size_t{1} << 20, .values = 8192, .depth = 2};
 }
 

@@ -113,7 +113,7 @@ Type type_of(const Record& record);
 inline bool is_line(Type type) { return type != Type::spans && type != Type::plan; }
 
 /// The record's frame, header and payload, ready to be written with one write(). Fails where
-/// `decode` would: a timeline may have kMaxPayloadBytes, a step 64 KiB, another record 1 MiB.
+/// `decode` would: a timeline may have kMaxPayloadBytes, a step 128 KiB, another record 1 MiB.
 Result<std::string> encode(const Record& record, uint64_t seq);
 
 /// Drops the spans beyond what one record may hold, the last ones of the step; says how many.
