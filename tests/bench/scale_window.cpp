@@ -1,8 +1,9 @@
-// scale_window SHAPE STORE [--fill]: the real window on a store of a shape that people have
-// (scale_stores.h), moved by events as a person's are. Prints a JSON object a line: each page's
-// opening, and filter, sort, group, pan and zoom, in milliseconds from the injected event until the
-// picture is flushed to the screen; last, the resident memory. `--fill` only makes the store.
-// Wants a display of 2560 × 1440: scale_bench.py starts one, and runs this cold and warm.
+// scale_window SHAPE STORE [--fill] | --open PAGE STORE: the real window on a store of a shape that
+// people have (scale_stores.h), moved by events as a person's are. Prints a JSON object a line:
+// each page's opening, and filter, sort, group, pan and zoom, in milliseconds from the injected
+// event until the picture is flushed to the screen; last, the resident memory. `--fill` only makes
+// the store, `--open` only opens one page of any store. Wants a display of 2560 × 1440:
+// scale_bench.py starts one, and runs this cold and warm.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -81,8 +82,10 @@ class Measurement {
       done = since(clock);
       quiet.restart();
     }
-    fmt::print("{{\"what\": \"{}\", \"ms\": {:.1f}, \"longest_event_ms\": {:.1f}}}\n", what, done,
-               flushes_.takeLongest());
+    fmt::print(
+        "{{\"what\": \"{}\", \"ms\": {:.1f}, \"longest_event_ms\": {:.1f}, \"quiet_ms\": "
+        "{:.1f}}}\n",
+        what, done, flushes_.takeLongest(), since(clock) - done);
   }
 
   /// Frames: each from its event until the next flush.
@@ -195,49 +198,80 @@ double residentMiB() {
   return 0;
 }
 
+/// Up to fifty runs of the store, as Compare is asked for them.
+QList<qint64> fiftyRuns(const char* store) {
+  QList<qint64> some;
+  auto reader = storage::Reader::open(store);
+  const auto runs = reader ? reader->runs() : fail(reader);
+  if (!runs) return some;
+  for (const storage::RunSummary& run : *runs)
+    if (some.size() < 50) some.append(run.id);
+  return some;
+}
+
+void openPage(Measurement& measure, MainWindow& window, Session& session, const std::string& page,
+              const char* store) {
+  measure.untilReady("open " + page, [&] {
+    window.show();
+    if (page == "compare")
+      Q_EMIT session.compareRequested(fiftyRuns(store));
+    else
+      window.showPage(QString::fromStdString(page));
+  });
+}
+
+void measureShape(Measurement& measure, MainWindow& window, Session& session,
+                  const std::string& shape, const char* store) {
+  measure.untilReady("window", [&] { window.show(); });
+  measure.untilReady("open Runs", [&] { window.showPage(QStringLiteral("runs")); });
+  if (shape == "runs") measureRuns(measure, window);
+
+  measure.untilReady("open Live", [&] { window.showPage(QStringLiteral("live")); });
+  if (shape == "spans")
+    measureTimeline(measure, window.currentPage(), "Live");
+  else if (shape != "runs")
+    measureChart(measure, window.currentPage(), "Live");
+
+  const QList<qint64> runs = fiftyRuns(store);
+  measure.untilReady(fmt::format("open Compare of {}", runs.size()),
+                     [&] { Q_EMIT session.compareRequested(runs); });
+  if (shape != "spans" && shape != "runs") measureChart(measure, window.currentPage(), "Compare");
+}
+
+int usage() {
+  fmt::print(stderr, "scale_window SHAPE STORE [--fill] | --open PAGE STORE; valid shapes:\n");
+  for (const auto& known : bench::scale_shapes())
+    fmt::print(stderr, "  {:8} {}\n", known.name, known.words);
+  return 2;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto shapes = bench::scale_shapes();
-  const auto shape =
-      std::find_if(shapes.begin(), shapes.end(), [&](const bench::ScaleShape& known) {
-        return argc > 2 && std::strcmp(known.name, argv[1]) == 0;
-      });
-  if (shape == shapes.end()) {
-    fmt::print(stderr, "scale_window SHAPE STORE [--fill]; valid shapes:\n");
-    for (const auto& known : shapes) fmt::print(stderr, "  {:8} {}\n", known.name, known.words);
-    return 2;
+  const bool only = argc == 4 && std::strcmp(argv[1], "--open") == 0;
+  const char* store = only ? argv[3] : argc > 2 ? argv[2] : "";
+  if (!only) {
+    const auto shapes = bench::scale_shapes();
+    const auto shape =
+        std::find_if(shapes.begin(), shapes.end(), [&](const bench::ScaleShape& known) {
+          return argc > 2 && std::strcmp(known.name, argv[1]) == 0;
+        });
+    if (shape == shapes.end()) return usage();
+    bench::make_scale_store(*shape, store);
+    if (argc > 3 && std::strcmp(argv[3], "--fill") == 0) return 0;
   }
-  bench::make_scale_store(*shape, argv[2]);
-  if (argc > 3 && std::strcmp(argv[3], "--fill") == 0) return 0;
 
   setvbuf(stdout, nullptr, _IOLBF, 0);
   FlushClock application(argc, argv);
   Theme::install(Theme::Mode::dark);
-  Session session(QString::fromLocal8Bit(argv[2]), false);
+  Session session(QString::fromLocal8Bit(store), false);
   MainWindow window(session);
   window.resize(2560, 1440);
   Measurement measure(application, window);
-  measure.untilReady("window", [&] { window.show(); });
-  const std::string name = shape->name;
-  measure.untilReady("open Runs", [&] { window.showPage(QStringLiteral("runs")); });
-  if (name == "runs") measureRuns(measure, window);
-
-  measure.untilReady("open Live", [&] { window.showPage(QStringLiteral("live")); });
-  if (name == "spans")
-    measureTimeline(measure, window.currentPage(), "Live");
-  else if (name != "runs")
-    measureChart(measure, window.currentPage(), "Live");
-
-  QList<qint64> some;
-  auto reader = storage::Reader::open(argv[2]);
-  const auto runs = reader ? reader->runs() : fail(reader);
-  if (runs)
-    for (const storage::RunSummary& run : *runs)
-      if (some.size() < 50) some.append(run.id);
-  measure.untilReady(fmt::format("open Compare of {}", some.size()),
-                     [&] { Q_EMIT session.compareRequested(some); });
-  if (name != "spans" && name != "runs") measureChart(measure, window.currentPage(), "Compare");
+  if (only)
+    openPage(measure, window, session, argv[2], store);
+  else
+    measureShape(measure, window, session, argv[1], store);
   fmt::print("{{\"what\": \"resident\", \"mib\": {:.0f}}}\n", residentMiB());
   return 0;
 }

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxCsvBytes = size_t{32} << 20, kMaxCsvHeaderBytes = size_t{64} << 10;
+constexpr size_t kMaxCsvBytes = size_t{512} << 20, kMaxCsvHeaderBytes = size_t{64} << 10;
 constexpr size_t kStepsAPiece = 2000;
 constexpr std::array<std::string_view, 5> kSteps = {"step", "global_step", "iteration", "iter",
                                                     "_step"};
