@@ -79,27 +79,30 @@ Pairs pairs_of(const Graph& graph, Fault& fault) {
 // Rule 1.
 void check_makers(const Graph& graph, Fault& fault) {
   std::vector<bool> made(graph.values.size(), false), before(made);
-  const auto make = [&](ValueId value, const std::string& by) {
-    if (made[value]) fault("1: {} makes %{}, which was there before", by, value);
+  // `by` is called for a fault alone: words for every value cost more than all the checks.
+  const auto make = [&](ValueId value, const auto& by) {
+    if (made[value]) fault("1: {} makes %{}, which was there before", by(), value);
     made[value] = true;
   };
   for (const auto* bindings : {&graph.inputs, &graph.states})
-    for (const graph::Binding& binding : *bindings) make(binding.value, binding.name);
+    for (const graph::Binding& binding : *bindings)
+      make(binding.value, [&] { return binding.name; });
   for (const Node& node : graph.nodes)
     if (node.next_step)
       for (ValueId output : node.outputs)
         if (output != kNoValue) before[output] = true;
   for (size_t i = 0; i < graph.nodes.size() && !fault; ++i) {
     const Node& node = graph.nodes[i];
+    const auto this_node = [&] { return text(node, i); };
     graph::for_each_use(node, [&](const Use& use) {
       if (!made[use.value] && !(before[use.value] && !node.next_step))
         fault("1: {} reads %{} before it is made", text(node, i), use.value);
     });
     graph::for_each_use(node, [&](const Use& use) {
-      if (use.written != kNoValue) make(use.written, text(node, i));
+      if (use.written != kNoValue) make(use.written, this_node);
     });
     for (ValueId output : node.outputs)
-      if (output != kNoValue) make(output, text(node, i));
+      if (output != kNoValue) make(output, this_node);
   }
   for (const graph::Binding& output : graph.outputs)
     if (!made[output.value]) fault("1: nothing makes the output {}", output.name);
