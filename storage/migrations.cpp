@@ -231,8 +231,30 @@ CREATE TABLE step_blocks (
 CREATE INDEX step_blocks_by_id ON step_blocks (run, last_id);
 )sql";
 
+constexpr const char* kQueue = R"sql(
+-- Runs that wait for their target (queue.h); their state in `runs` is still preparing. The lowest
+-- place of a target is next.
+CREATE TABLE queue (
+  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+  place INTEGER NOT NULL,
+  at_once INTEGER NOT NULL,
+  mode TEXT NOT NULL
+) STRICT;
+-- After the step the best `keep` runs of the group go on, by the metric.
+CREATE TABLE rungs (
+  group_name TEXT NOT NULL,
+  step INTEGER NOT NULL,
+  keep INTEGER NOT NULL,
+  metric TEXT NOT NULL,
+  PRIMARY KEY (group_name, step)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX unfinished_runs ON runs (target) WHERE state IN ('preparing', 'running');
+CREATE INDEX runs_by_group ON runs (group_name) WHERE group_name <> '';
+)sql";
+
 constexpr std::array kMigrations = {Migration{kFirst}, Migration{kLineageAndLinks},
-                                    Migration{kMetricsAndChanges, fill_metric_summaries}};
+                                    Migration{kMetricsAndChanges, fill_metric_summaries},
+                                    Migration{kQueue}};
 static_assert(kMigrations.size() == kSchemaVersion);
 
 }  // namespace

@@ -19,7 +19,8 @@ namespace heddle::storage {
 namespace {
 
 #define HEDDLE_SUMMARY                                                                            \
-  "SELECT id, name, state, cause, target, recipe_name, created, started, finished, tags, notes, " \
+  "SELECT id, name, iif(id IN (SELECT run FROM queue), 'queued', state), cause, target, "         \
+  "recipe_name, created, started, finished, tags, notes, "                                        \
   "steps, tokens_per_second_per_rank, loss, loss_flag, sparkline, lineage, parent, parent_name, " \
   "parent_step, trashed, starred, archived, color, group_name, changed "                          \
   "FROM runs JOIN summaries ON summaries.run = runs.id "
@@ -141,6 +142,26 @@ Result<RunChanges> Reader::runs_changed_since(int64_t cursor) {
       changes.cursor = std::max(changes.cursor, rows.integer(1));
     }
     return changes;
+  });
+}
+
+Result<std::vector<RunSummary>> Reader::unfinished_runs() {
+  return guarded(*connection_, [&]() -> Result<std::vector<RunSummary>> {
+    std::vector<RunSummary> runs;
+    Rows rows =
+        connection_->query(HEDDLE_SUMMARY "WHERE state IN ('preparing', 'running') ORDER BY id");
+    while (rows.next()) runs.push_back(summary_in(rows));
+    return runs;
+  });
+}
+
+Result<std::vector<RunSummary>> Reader::runs_of_group(const std::string& group) {
+  return guarded(*connection_, [&]() -> Result<std::vector<RunSummary>> {
+    std::vector<RunSummary> runs;
+    Rows rows = connection_->query(
+        HEDDLE_SUMMARY "WHERE group_name = ? AND group_name <> '' ORDER BY id", group);
+    while (rows.next()) runs.push_back(summary_in(rows));
+    return runs;
   });
 }
 

@@ -13,6 +13,7 @@
 #include "engine/telemetry/record.h"
 #include "storage/link.h"
 #include "storage/metric_summary.h"
+#include "storage/queue.h"
 #include "storage/run.h"
 
 namespace heddle::storage {
@@ -119,6 +120,14 @@ class Reader {
   /// The runs whose summary, recipe, facts or metrics changed since the call that gave `cursor`;
   /// 0: all.
   Result<RunChanges> runs_changed_since(int64_t cursor);
+  /// The runs that have not ended, queued ones too, oldest first. Costs nothing for those that
+  /// have.
+  Result<std::vector<RunSummary>> unfinished_runs();
+  /// Oldest first, those in the trash too.
+  Result<std::vector<RunSummary>> runs_of_group(const std::string& group);
+  /// The runs that wait, in their order.
+  Result<std::vector<QueuedRun>> queue();
+  Result<Halvings> halvings();
   /// The links of the runs that are going on, once someone has followed them.
   Result<std::map<RunId, Link>> links();
   /// Whether a process follows the runs of this store now (holds its ingest lease).

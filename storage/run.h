@@ -15,15 +15,19 @@ namespace heddle::storage {
 
 using RunId = int64_t;
 
-enum class RunState { preparing, running, done, failed, stopped, lost };
+/// queued: it waits for its target (queue.h).
+enum class RunState { queued, preparing, running, done, failed, stopped, lost };
 
-/// "preparing" … "lost".
+/// "queued" … "lost".
 std::string to_string(RunState state);
 std::optional<RunState> run_state(const std::string& name);
 
-/// Neither preparing nor running.
-inline bool has_ended(RunState state) {
-  return state != RunState::preparing && state != RunState::running;
+/// Not queued, preparing or running.
+inline bool has_ended(RunState state) { return state > RunState::running; }
+
+/// Its ranks train, or are being started.
+inline bool is_going(RunState state) {
+  return state == RunState::preparing || state == RunState::running;
 }
 
 /// A number, or words.
@@ -46,6 +50,12 @@ std::optional<Lineage::Kind> lineage_kind(const std::string& name);
 /// "resume of debug after step 1,266": the same wherever a run's origin is shown.
 std::string words_of(const Lineage& lineage);
 
+/// How a queued run waits and begins.
+struct Waiting {
+  int64_t at_once = 1;           // it starts while fewer runs are going on on its target
+  std::string mode = "planned";  // planned | eager
+};
+
 /// A run about to be launched or imported.
 struct NewRun {
   std::string name;  // a wish: when taken, "-2", "-3" … is added
@@ -58,7 +68,8 @@ struct NewRun {
   std::string run_dir;
   double created = 0;  // Unix seconds; 0: now
   std::optional<Lineage> lineage;
-  std::string group;  // the sweep or group that it belongs to
+  std::string group;               // the sweep or group that it belongs to
+  std::optional<Waiting> waiting;  // it begins in the queue
   /// Its checkpoints go to the recipe's checkpoint.folder: no other unfinished run of the target
   /// may save there.
   bool claims_folder = false;

@@ -9,6 +9,7 @@
 #include "base/excerpt.h"
 #include "base/one_line.h"
 #include "storage/clock.h"
+#include "storage/queue.h"
 #include "storage/run_name.h"
 #include "storage/series.h"
 
@@ -207,6 +208,7 @@ Result<CreatedRun> create_run(Connection& connection, const NewRun& run) {
   for (const auto& [key, value] : run.recipe_values) values[key] = value;
   set_facts(connection, id, "recipe.", values);
   touch(connection, id);
+  if (run.waiting) enter_queue(connection, id, *run.waiting);
   return CreatedRun{id, name};
 }
 
@@ -215,6 +217,12 @@ Result<> set_state(Connection& connection, RunId run, RunState state, const std:
   if (Result<> found = require_run(connection, run); !found) return found;
   if (time <= 0)
     time = state == RunState::lost ? last_sign(connection, run).value_or(unix_now()) : unix_now();
+  if (state == RunState::queued) {
+    if (Result<> waits = require_queued(connection, run); !waits) return waits;
+    state = RunState::preparing;  // in the table
+  } else {
+    leave_queue(connection, run);
+  }
   connection.execute("UPDATE runs SET state = ?, cause = ? WHERE id = ?", to_string(state),
                      excerpt(cause, kMaxLineBytes), run);
   touch(connection, run);
@@ -287,7 +295,9 @@ Result<> set_group(Connection& connection, RunId run, const std::string& group) 
 Result<> trash_run(Connection& connection, RunId run) {
   if (Result<> found = require_run(connection, run); !found) return found;
   {
-    Rows rows = connection.query("SELECT name, state FROM runs WHERE id = ?", run);
+    Rows rows = connection.query(
+        "SELECT name, iif(id IN (SELECT run FROM queue), 'queued', state) FROM runs WHERE id = ?",
+        run);
     rows.next();
     const std::string state = rows.text(1);
     if (!has_ended(run_state(state).value_or(RunState::lost)))

@@ -49,6 +49,49 @@ Writer::Future<CreatedRun> Writer::create_run(NewRun run) {
       });
 }
 
+Writer::Future<std::vector<CreatedRun>> Writer::create_runs(std::vector<NewRun> runs,
+                                                            Halving halving) {
+  return thread_->post<std::vector<CreatedRun>>(
+      [runs = std::move(runs), halving = std::move(halving)](
+          Connection& connection, Ingestor&) -> Result<std::vector<CreatedRun>> {
+        std::vector<CreatedRun> made;
+        for (const NewRun& run : runs) {
+          Result<CreatedRun> created = storage::create_run(connection, run);
+          if (!created) return fail(created);
+          made.push_back(std::move(*created));
+        }
+        if (!runs.empty() && !runs[0].group.empty())
+          set_halving(connection, runs[0].group, halving);
+        return made;
+      });
+}
+
+Writer::Future<> Writer::begin_queued(RunId run, std::string hosts_json, std::string run_dir) {
+  return thread_->post<void>([run, hosts = std::move(hosts_json), run_dir = std::move(run_dir)](
+                                 Connection& connection, Ingestor&) -> Result<> {
+    if (Result<> waits = require_queued(connection, run); !waits) return waits;
+    connection.execute("UPDATE runs SET hosts = ?, run_dir = ?, cause = '' WHERE id = ?", hosts,
+                       run_dir, run);
+    leave_queue(connection, run);
+    return {};
+  });
+}
+
+Writer::Future<> Writer::take_out(RunId run) {
+  return thread_->post<void>([run](Connection& connection, Ingestor&) -> Result<> {
+    if (Result<> waits = require_queued(connection, run); !waits) return waits;
+    return storage::set_state(connection, run, RunState::stopped, "taken out of the queue", 0);
+  });
+}
+
+Writer::Future<> Writer::reorder_queue(std::vector<RunId> runs) {
+  return thread_->post<void>(
+      [runs = std::move(runs)](Connection& connection, Ingestor&) -> Result<> {
+        storage::reorder_queue(connection, runs);
+        return {};
+      });
+}
+
 Writer::Future<> Writer::set_state(RunId run, RunState state, std::string cause, double time) {
   return thread_->post<void>(
       [run, state, cause = std::move(cause), time](Connection& connection, Ingestor&) {

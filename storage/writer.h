@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "storage/link.h"
+#include "storage/queue.h"
 #include "storage/run.h"
 
 namespace heddle::storage {
@@ -55,6 +56,15 @@ class Writer {
 
   /// Refused where another unfinished run resumes the same parent, or saves in the folder claimed.
   Future<CreatedRun> create_run(NewRun run);
+  /// All of them or none; `halving` is their group's.
+  Future<std::vector<CreatedRun>> create_runs(std::vector<NewRun> runs, Halving halving = {});
+  /// A queued run gets its place and leaves the queue: its state is preparing. Fails when it does
+  /// not wait any more.
+  Future<> begin_queued(RunId run, std::string hosts_json, std::string run_dir);
+  /// Ends a queued run as stopped. Fails when it does not wait any more.
+  Future<> take_out(RunId run);
+  /// These queued runs come first, in this order.
+  Future<> reorder_queue(std::vector<RunId> runs);
   /// Also sets `started` (running) or `finished` (an end) to `time`, by this machine's clock. 0:
   /// now, or the last sign of life of a lost run.
   Future<> set_state(RunId run, RunState state, std::string cause = {}, double time = 0);

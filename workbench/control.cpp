@@ -85,7 +85,10 @@ Result<> kill(const storage::RunDetail& run) { return ask(run, Order::kill); }
 Result<> checkpoint(const storage::RunDetail& run) { return ask(run, Order::checkpoint); }
 
 Result<> remove(storage::Writer& writer, const storage::RunDetail& run) {
-  if (!storage::has_ended(run.summary.state)) {
+  const bool waited = run.summary.state == storage::RunState::queued;
+  if (waited)
+    if (Result<> out = writer.take_out(run.summary.id).get(); !out) return out;
+  if (!waited && !storage::has_ended(run.summary.state)) {
     return fail("{} is {}; stop it first", run.summary.name, storage::to_string(run.summary.state));
   }
   if (Result<> unneeded = check_unneeded(writer, run.summary); !unneeded) return unneeded;

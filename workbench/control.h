@@ -17,8 +17,9 @@ Result<> kill(const storage::RunDetail& run);
 /// Asks the ranks to write a checkpoint when they have done their step, and to go on.
 Result<> checkpoint(const storage::RunDetail& run);
 
-/// Removes an ended run for good: its directories on the hosts, then its rows. A host that cannot
-/// be reached leaves the run as it is; so does a run that is about to begin with its checkpoint.
+/// Removes an ended or queued run for good: its directories on the hosts, then its rows. A host
+/// that cannot be reached leaves the run as it is; so does a run that is about to begin with its
+/// checkpoint.
 Result<> remove(storage::Writer& writer, const storage::RunDetail& run);
 
 }  // namespace heddle::workbench

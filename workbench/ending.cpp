@@ -31,9 +31,13 @@ std::string folder_of(const storage::RunDetail& run) {
 
 }  // namespace
 
-bool stop_keeps(const storage::RunDetail& run) { return checkpoint_of(run).enabled; }
+bool stop_keeps(const storage::RunDetail& run) {
+  return run.summary.state == storage::RunState::queued || checkpoint_of(run).enabled;
+}
 
 std::string describe_stop(const storage::RunDetail& run) {
+  if (run.summary.state == storage::RunState::queued)
+    return "It has not begun: it leaves the queue.";
   if (!stop_keeps(run))
     return fmt::format(
         "It finishes its step and ends. It keeps no checkpoints (checkpoint.enabled is false): {} "
@@ -52,6 +56,7 @@ std::string describe_stop(const storage::RunDetail& run) {
 }
 
 std::string describe_kill(const storage::RunDetail& run) {
+  if (run.summary.state == storage::RunState::queued) return describe_stop(run);
   const std::string at_once = "All ranks end at once. ";
   if (!stop_keeps(run))
     return at_once + fmt::format(

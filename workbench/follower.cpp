@@ -63,10 +63,11 @@ class Follower::Manager {
     if (changed && !*changed && now < look_anyway_) return;
     look_anyway_ = now + kLookAnyway;
     std::erase_if(followed_, [](const auto& entry) { return entry.second->over.load(); });
-    const Result<std::vector<storage::RunSummary>> runs = reader->runs();
+    const Result<std::vector<storage::RunSummary>> runs = reader->unfinished_runs();
     if (!runs) return;
     for (const storage::RunSummary& run : *runs) {
-      if (storage::has_ended(run.state) || followed_.contains(run.id)) continue;
+      // A queued run is the scheduler's.
+      if (run.state == storage::RunState::queued || followed_.contains(run.id)) continue;
       const Result<storage::RunDetail> detail = reader->run(run.id);
       if (detail && !others_business(*detail)) follow(*detail);
     }

@@ -4,118 +4,25 @@
 
 #include <chrono>
 #include <filesystem>
-#include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "base/read_file.h"
 #include "base/signature.h"
-#include "engine/checkpoint/load_recipe.h"
-#include "engine/data/text_loader.h"
-#include "engine/recipe/fault_lines.h"
 #include "engine/runs/launch.h"
 #include "remote/deploy.h"
 #include "remote/private_root.h"
-#include "storage/run_name.h"
 #include "workbench/backend.h"
-#include "workbench/checkpoints.h"
+#include "workbench/checked_recipe.h"
 #include "workbench/inputs.h"
 #include "workbench/paths.h"
 #include "workbench/place.h"
+#include "workbench/targets.h"
 
 namespace heddle::workbench {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A recipe that this version can train, in the two forms that a launch needs.
-struct Checked {
-  recipe::Parsed parsed;  // resolved
-  std::string text;       // the user's, with --set applied and paths absolute
-};
-
-LaunchError faults_error(std::vector<recipe::Fault> faults) {
-  LaunchError error;
-  error.message = recipe::lines_of(faults);
-  error.faults = std::move(faults);
-  return error;
-}
-
-/// The text with keys set to the recipe's values; keys that the recipe leaves empty are not
-/// written.
-Result<std::string> with_values(std::string text, const recipe::Recipe& recipe,
-                                const std::vector<std::string>& keys) {
-  std::map<std::string, std::string> values;
-  for (auto& [key, value] : recipe::flatten(recipe)) values[key] = value;
-  for (const std::string& key : keys) {
-    const std::string& value = values[key];
-    const bool empty = value.empty() || value == "\"\"" || value == "[]";
-    Result<std::string> edited = recipe::with_key(text, key, empty ? "" : value);
-    if (!edited) return fail("{}: {}", key, edited.error().message);
-    text = std::move(*edited);
-  }
-  return text;
-}
-
-const std::vector<std::string> kPathKeys = {"model.checkpoint", "data.text",        "data.mix",
-                                            "data.token_ids",   "data.tokenizer",   "data.cache",
-                                            "validation.text",  "checkpoint.folder"};
-
-std::string stem_of(const LaunchRequest& request) { return fs::path(request.recipe_file).stem(); }
-
-std::string name_of(const LaunchRequest& request) {
-  return request.name.empty() ? stem_of(request) : request.name;
-}
-
-tl::expected<Checked, LaunchError> check(const LaunchRequest& request) {
-  // A recipe that is only looked at may have no name yet.
-  if (const std::string name = name_of(request); !name.empty())
-    if (const Result<> valid = storage::check_name(name); !valid)
-      return tl::unexpected(LaunchError{.message = valid.error().message, .refused = true});
-  recipe::Parsed resolved =
-      checkpoint::load_recipe(request.recipe_text, request.recipe_file, request.sets);
-  std::vector<recipe::Fault> faults = resolved.faults;
-  if (faults.empty()) faults = recipe::unsupported(resolved);
-  if (!faults.empty()) return tl::unexpected(faults_error(std::move(faults)));
-
-  // Keeps the settings as typed: another number of ranks gives -1 another meaning.
-  std::vector<std::string> keys;
-  for (const std::string& set : request.sets) keys.push_back(set.substr(0, set.find('=')));
-  const recipe::Recipe said =
-      recipe::parse(request.recipe_text, request.recipe_file, request.sets).recipe;
-  const Result<std::string> text =
-      with_values(request.recipe_text, said, keys).and_then([&](std::string edited) {
-        return with_values(std::move(edited), resolved.recipe, kPathKeys);
-      });
-  if (!text) return tl::unexpected(LaunchError{.message = text.error().message});
-  return Checked{std::move(resolved), *text};
-}
-
-/// The recipe with the size that `vocab_size = 0` means: runs of one model are compared by it.
-recipe::Recipe with_vocabulary(recipe::Recipe recipe) {
-  if (recipe.model.vocab_size != 0) return recipe;
-  if (const auto size = data::vocabulary(recipe.model, recipe.data))
-    recipe.model.vocab_size = *size;
-  return recipe;
-}
-
-/// Whether the run's checkpoints go to a folder of this machine that the recipe names.
-bool names_local_folder(const recipe::Recipe& recipe, const remote::Target& target) {
-  return recipe.checkpoint.enabled && !recipe.checkpoint.folder.empty() &&
-         backend_of(target).has_our_files();
-}
-
-/// A new run never continues another unless that was asked for.
-std::optional<LaunchError> unasked_continuation(const std::string& store_path,
-                                                const LaunchRequest& request,
-                                                const recipe::Parsed& resolved) {
-  const bool asked = request.begin && request.begin->shares_folder;
-  if (asked) return {};
-  const auto fault = folder_fault(store_path, resolved, request.target);
-  if (!fault) return LaunchError{.message = fault.error().message};
-  return *fault ? std::optional(faults_error({**fault})) : std::nullopt;
-}
 
 /// A name that may be part of a path: other characters become a dash.
 std::string plain_name(const std::string& wish) {
@@ -136,28 +43,41 @@ std::string folder_name(const std::string& run) {
   return fmt::format("{}-{}-{:04x}", stamp, plain_name(run), std::random_device()() & 0xffff);
 }
 
+/// The parts of a launch whose recipe is good.
+struct Parts {
+  storage::Writer& writer;
+  const LaunchRequest& request;
+  const CheckedRecipe& checked;
+  const LaunchProgress& progress;
+  const OnFindings& on_findings;
+  std::optional<storage::CreatedRun> queued = {};
+};
+
 /// One launch, from the row in the store to running supervisors.
 class Attempt {
  public:
-  Attempt(storage::Writer& writer, const LaunchRequest& request, const Checked& checked,
-          const Nodes& nodes, launch::DeviceChoice device, const LaunchProgress& progress)
-      : writer_(writer),
-        request_(request),
-        checked_(checked),
+  Attempt(const Parts& parts, const Nodes& nodes, launch::DeviceChoice device)
+      : writer_(parts.writer),
+        request_(parts.request),
+        checked_(parts.checked),
         nodes_(nodes),
         device_(std::move(device)),
-        progress_(progress),
-        backend_(backend_of(request.target)),
-        place_(place_on(request.target)) {}
+        progress_(parts.progress),
+        backend_(backend_of(request_.target)),
+        queued_(parts.queued),
+        run_(parts.queued.value_or(storage::CreatedRun{})),
+        place_(place_on(request_.target)) {}
 
   tl::expected<storage::CreatedRun, LaunchError> run() {
-    if (Result<> created = create(); !created) {
-      return tl::unexpected(LaunchError{.message = created.error().message});
-    }
+    if (!queued_)
+      if (Result<> created = create(); !created)
+        return tl::unexpected(LaunchError{.message = created.error().message});
     Result<> launched = prepare_hosts();
     if (launched) launched = start();
     if (launched) return run_;
     LaunchError error{.message = launched.error().message, .run = run_.id};
+    error.cancelled = cancelled_;
+    if (queued_ && cancelled_) return tl::unexpected(std::move(error));
     const Result<> kept =
         writer_.set_state(run_.id, storage::RunState::failed, error.message).get();
     if (!kept) error.message += "\n" + kept.error().message;
@@ -166,15 +86,8 @@ class Attempt {
 
  private:
   Result<> create() {
-    storage::NewRun run;
-    run.name = name_of(request_);
-    run.target = request_.target.name;
-    run.recipe_name = stem_of(request_);
-    run.recipe = checked_.text;
-    run.recipe_values = recipe::flatten(with_vocabulary(checked_.parsed.recipe));
+    storage::NewRun run = new_run(request_, checked_);
     run.hosts = to_json(place_);
-    if (request_.begin) run.lineage = request_.begin->lineage;
-    run.claims_folder = names_local_folder(checked_.parsed.recipe, request_.target);
     Result<storage::CreatedRun> created = writer_.create_run(std::move(run)).get();
     if (!created) return fail(created);
     run_ = std::move(*created);
@@ -182,8 +95,10 @@ class Attempt {
   }
 
   Result<> tell(const std::string& what, uint64_t done = 0, uint64_t total = 0) {
-    if (progress_ && !progress_(what, done, total)) return fail("cancelled");
-    return {};
+    if (!progress_ || progress_(what, done, total)) return {};
+    if (queued_ && has_place_) return {};  // it has left the queue: starting it takes no time
+    cancelled_ = true;
+    return fail("cancelled");
   }
 
   /// Progress of the uploads of one step.
@@ -204,7 +119,12 @@ class Attempt {
     for (const auto& node : nodes_)
       if (Result<> ready = prepare_host(*node, folder); !ready) return ready;
     // Before anything is started, so that what runs can always be found.
-    return writer_.set_place(run_.id, to_json(place_), place_.shares[0].run_dir()).get();
+    std::string run_dir = place_.shares[0].run_dir();
+    if (!queued_) return writer_.set_place(run_.id, to_json(place_), std::move(run_dir)).get();
+    Result<> begun = writer_.begin_queued(run_.id, to_json(place_), std::move(run_dir)).get();
+    has_place_ = begun.has_value();
+    cancelled_ = !has_place_;  // a person has taken it out
+    return begun;
   }
 
   Result<> prepare_host(remote::Node& node, const std::string& folder) {
@@ -233,7 +153,7 @@ class Attempt {
     if (!there) return fail(there);
     // All hosts do the same.
     there->hardware.device = device_.gpus ? "cuda" : "cpu";
-    std::vector<std::string> keys = kPathKeys;
+    std::vector<std::string> keys = path_keys();
     keys.push_back("hardware.device");
     const Result<std::string> text = with_values(checked_.text, *there, keys);
     if (!text) return fail(text);
@@ -276,15 +196,53 @@ class Attempt {
 
   storage::Writer& writer_;
   const LaunchRequest& request_;
-  const Checked& checked_;
+  const CheckedRecipe& checked_;
   const Nodes& nodes_;
   const launch::DeviceChoice device_;
   const LaunchProgress& progress_;
   const Backend& backend_;
+  const std::optional<storage::CreatedRun> queued_;  // stays queued when cancelled
   storage::CreatedRun run_;
   Place place_;
+  bool has_place_ = false;  // of a queued run: it has left the queue
+  bool cancelled_ = false;
   std::optional<Secret> secret_;  // known to the hosts, and kept nowhere else
 };
+
+tl::expected<storage::CreatedRun, LaunchError> start_checked(const Parts& parts) {
+  const remote::Target& target = parts.request.target;
+  if (parts.progress && !parts.progress("looking at " + target.name, 0, 0))
+    return tl::unexpected(LaunchError{.message = "cancelled", .cancelled = true});
+  const auto nodes = connect_all(target);
+  if (!nodes) {
+    return tl::unexpected(LaunchError{
+        .message = nodes.error().message, .refused = true, .connection = nodes.error()});
+  }
+  const TargetNow now = backend_of(target).check(target, *nodes);
+  const std::vector<Finding> findings = preflight(parts.checked.parsed, now);
+  if (parts.on_findings) parts.on_findings(findings);
+  if (!may_start(findings)) {
+    return tl::unexpected(
+        LaunchError{.message = lines_of(findings, probe::Status::fail), .refused = true});
+  }
+  return Attempt(parts, *nodes, device_on(parts.checked.parsed.recipe, now)).run();
+}
+
+/// A kept run's own request.
+Result<LaunchRequest> request_of(const std::string& store_path, const storage::RunDetail& run,
+                                 const std::string& mode) {
+  Result<Place> place = place_from_json(run.hosts);
+  if (!place) return fail(place);
+  Result<storage::Reader> reader = storage::Reader::open(store_path);
+  if (!reader) return fail(reader);
+  LaunchRequest request;
+  request.recipe_text = run.recipe;
+  request.recipe_file = run.summary.recipe_name + ".toml";
+  request.target = with_keys_of_now(*reader, std::move(place->target));
+  request.name = run.summary.name;
+  request.mode = mode;
+  return request;
+}
 
 }  // namespace
 
@@ -301,41 +259,37 @@ tl::expected<storage::CreatedRun, LaunchError> launch(storage::Writer& writer,
                                                       const LaunchRequest& request,
                                                       const LaunchProgress& progress,
                                                       const OnFindings& on_findings) {
-  const auto checked = check(request);
+  const auto checked = check_recipe(request);
   if (!checked) return tl::unexpected(checked.error());
   if (auto faults = unasked_continuation(writer.path(), request, checked->parsed))
     return tl::unexpected(std::move(*faults));
-  if (progress && !progress("looking at " + request.target.name, 0, 0))
-    return tl::unexpected(LaunchError{.message = "cancelled"});
-  const auto nodes = connect_all(request.target);
-  if (!nodes) {
-    return tl::unexpected(LaunchError{
-        .message = nodes.error().message, .refused = true, .connection = nodes.error()});
-  }
-  const TargetNow now = backend_of(request.target).check(request.target, *nodes);
-  const std::vector<Finding> findings = preflight(checked->parsed, now);
-  if (on_findings) on_findings(findings);
-  if (!may_start(findings)) {
-    return tl::unexpected(
-        LaunchError{.message = lines_of(findings, probe::Status::fail), .refused = true});
-  }
-  return Attempt(writer, request, *checked, *nodes, device_on(checked->parsed.recipe, now),
-                 progress)
-      .run();
+  return start_checked({writer, request, *checked, progress, on_findings});
 }
 
-Result<std::optional<recipe::Fault>> folder_fault(const std::string& store_path,
-                                                  const recipe::Parsed& resolved,
-                                                  const remote::Target& target) {
-  if (!names_local_folder(resolved.recipe, target)) return std::nullopt;
-  Result<storage::Reader> reader = storage::Reader::open(store_path);
-  if (!reader) return fail(reader);
-  return folder_in_use(*reader, resolved);
+tl::expected<storage::CreatedRun, LaunchError> launch_queued(storage::Writer& writer,
+                                                             const storage::RunDetail& run,
+                                                             const std::string& mode,
+                                                             const LaunchProgress& progress) {
+  const storage::CreatedRun queued{run.summary.id, run.summary.name};
+  // Its own folder of checkpoints is claimed since it entered the queue.
+  const auto launched = [&]() -> tl::expected<storage::CreatedRun, LaunchError> {
+    const Result<LaunchRequest> request = request_of(writer.path(), run, mode);
+    if (!request) return tl::unexpected(LaunchError{.message = request.error().message});
+    const auto checked = check_recipe(*request);
+    if (!checked) return tl::unexpected(checked.error());
+    return start_checked({writer, *request, *checked, progress, {}, queued});
+  }();
+  // An attempt has kept its failure itself, and a host may answer another time.
+  if (launched || launched.error().run || launched.error().connection || launched.error().cancelled)
+    return launched;
+  const Result<> kept =
+      writer.set_state(queued.id, storage::RunState::failed, launched.error().message).get();
+  return kept ? launched : tl::unexpected(LaunchError{.message = kept.error().message});
 }
 
 tl::expected<std::vector<Finding>, LaunchError> check_launch(const std::string& store_path,
                                                              const LaunchRequest& request) {
-  const auto checked = check(request);
+  const auto checked = check_recipe(request);
   if (!checked) return tl::unexpected(checked.error());
   if (auto faults = unasked_continuation(store_path, request, checked->parsed))
     return tl::unexpected(std::move(*faults));

@@ -12,6 +12,7 @@
 #include "engine/recipe/parse.h"
 #include "remote/connect.h"
 #include "remote/target.h"
+#include "storage/queries.h"
 #include "storage/writer.h"
 #include "workbench/preflight.h"
 
@@ -32,6 +33,7 @@ struct LaunchRequest {
   remote::Target target = remote::this_machine();
   std::string name;              // empty: the recipe file's, without its ending
   std::string mode = "planned";  // planned | eager
+  std::string group;             // the sweep that it belongs to; empty: none
   std::optional<Begin> begin;    // unset: a new run
 };
 
@@ -42,6 +44,7 @@ struct LaunchError {
   std::string message;                     // for people; of a bad recipe: its fault lines
   std::vector<recipe::Fault> faults = {};  // not empty: the recipe is bad, and there is no run
   bool refused = false;  // by the preflight: the message has a line a finding, and there is no run
+  bool cancelled = false;
   std::optional<storage::RunId> run =
       {};  // the attempt, kept as failed with the message as its cause
   std::optional<remote::ConnectError> connection = {};  // a host could not be reached or trusted
@@ -61,6 +64,13 @@ tl::expected<storage::CreatedRun, LaunchError> launch(storage::Writer& writer,
                                                       const LaunchRequest& request,
                                                       const LaunchProgress& progress = {},
                                                       const OnFindings& on_findings = {});
+
+/// The same of a run that waits in the store's queue (queue.h). It stays there where a host cannot
+/// be reached and when it is cancelled; else it runs or has failed afterwards.
+tl::expected<storage::CreatedRun, LaunchError> launch_queued(storage::Writer& writer,
+                                                             const storage::RunDetail& run,
+                                                             const std::string& mode,
+                                                             const LaunchProgress& progress = {});
 
 /// Reasons against the folder of checkpoints that a new run names on this machine: it holds some
 /// already, or a run saves there. Never call from the GUI thread.

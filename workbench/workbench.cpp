@@ -22,7 +22,8 @@ Workbench::Workbench(std::string store_path, bool is_new, std::unique_ptr<storag
     : store_path_(std::move(store_path)),
       is_new_(is_new),
       writer_(std::move(writer)),
-      follower_(store_path_, *writer_, std::move(changed)) {}
+      follower_(store_path_, *writer_, changed),
+      scheduler_(store_path_, *writer_, std::move(changed)) {}
 
 Result<> import_sample_run(Workbench& workbench) {
   const std::string sample = resources_folder() + "/sample-run";

@@ -7,12 +7,14 @@
 #include "base/result.h"
 #include "storage/writer.h"
 #include "workbench/follower.h"
+#include "workbench/scheduler.h"
 
 namespace heddle::workbench {
 
 class Workbench {
  public:
-  /// Opens (or makes) the store and starts following its runs. `changed`: see Follower::Changed.
+  /// Opens (or makes) the store and starts following its runs and starting those that wait.
+  /// `changed`: see Follower::Changed.
   static Result<std::unique_ptr<Workbench>> open(const std::string& store_path,
                                                  Follower::Changed changed = {});
 
@@ -30,6 +32,7 @@ class Workbench {
   bool is_new_;
   std::unique_ptr<storage::Writer> writer_;
   Follower follower_;
+  Scheduler scheduler_;
 };
 
 /// Takes the finished run that ships with Heddle into a store that this workbench has made. Without

@@ -4,6 +4,8 @@ namespace heddle::gui {
 
 StateLook lookOf(storage::RunState state) {
   switch (state) {
+    case storage::RunState::queued:
+      return {QStringLiteral("more"), Tone::muted};
     case storage::RunState::preparing:
       return {QStringLiteral("clock"), Tone::accent};
     case storage::RunState::running:

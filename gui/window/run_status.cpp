@@ -7,7 +7,7 @@ Result<std::optional<RunStatus>> runStatus(storage::Reader& reader) {
   if (!runs) return fail(runs);
   std::optional<RunStatus> status;
   for (storage::RunSummary& run : *runs) {
-    if (storage::has_ended(run.state)) continue;
+    if (!storage::is_going(run.state)) continue;
     if (status) {
       ++status->others;
       continue;

@@ -1,6 +1,7 @@
 // rank_engine supervise|rank …: an engine that trains nothing. Its supervisor is the engine's own;
 // its ranks write real telemetry logs at the pace that the recipe gives as
-// training.seed, in milliseconds a step, obey signals, and keep checkpoints of one
+// training.seed, in milliseconds a step, with a loss that is higher by what optimizer.weight_decay
+// is above its default, obey signals, and keep checkpoints of one
 // number, so that following, stopping, killing, resuming and forking can be tested without
 // LibTorch.
 #include <signal.h>
@@ -34,11 +35,12 @@ int complain(const std::string& message, int exit_code) {
   return exit_code;
 }
 
-telemetry::Step step_record(int64_t step, int32_t rank) {
+telemetry::Step step_record(int64_t step, int32_t rank, const recipe::Recipe& recipe) {
   const auto number = static_cast<double>(step);
+  const double worse = recipe.optimizer.weight_decay - recipe::Optimizer{}.weight_decay;
   return {step,
           unix_now(),
-          {{"loss", 8 / number + 0.001 * rank}, {"tokens_per_second", 1000 + number}}};
+          {{"loss", 8 / number + 0.001 * rank + worse}, {"tokens_per_second", 1000 + number}}};
 }
 
 /// Where a run goes on: after the newest checkpoint of its own, else of the run it goes on from.
@@ -106,7 +108,7 @@ int run_rank(const std::vector<std::string>& words) {
       exit(complain(saved.error().message, 1));
   };
   while (!stop_asked && step < recipe.training.steps) {
-    append(step_record(++step, context->rank));
+    append(step_record(++step, context->rank, recipe));
     runs::give_word(context->word_fd, {runs::Word::State::working, step});
     std::this_thread::sleep_for(pause);
     save_if(recipe.checkpoint.every > 0 && step % recipe.checkpoint.every == 0);

@@ -30,6 +30,10 @@ struct LaunchOptions {
   std::vector<std::string> sets;  // "key=value"
   std::string name;               // empty: the recipe's
   std::string mode = "planned";   // planned | eager
+  std::string sweep;              // grid | random:N | random:N:SEED; empty: as --set says
+  bool queue = false;             // wait until nothing is going on on the target
+  int at_once = 1;                // runs of the queue
+  std::string halving;            // METRIC:KEEP[@STEP,STEP...]
   bool check = false;             // only the preflight
   bool wait = false;
 };
@@ -38,6 +42,12 @@ struct StopOptions {
   std::string run;
   bool kill = false;
   bool discard = false;  // even where that loses what was trained
+};
+
+struct QueueOptions {
+  std::string first;  // a run's name or id
+  bool work = false;
+  bool json = false;
 };
 
 struct RunsOptions {
@@ -78,6 +88,7 @@ struct RemoveTargetOptions {
 };
 
 int launch_command(const Context& context, const LaunchOptions& options);
+int queue_command(const Context& context, const QueueOptions& options);
 int stop_command(const Context& context, const StopOptions& options);
 int tail_command(const Context& context, const std::string& run);
 int remove_command(const Context& context, const std::string& run);

@@ -1,8 +1,10 @@
 // heddle launch RECIPE [--on TARGET] | --resume RUN | --fork RUN[@STEP]
 //               [--set key=value]... [--name NAME] [--mode MODE] [--check | --wait]
+//               [--sweep grid|random:N[:SEED]] [--queue] [--at-once N] [--halving METRIC:KEEP]
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 
@@ -10,6 +12,7 @@
 #include "workbench/commands/command.h"
 #include "workbench/commands/format.h"
 #include "workbench/commands/launch_and_watch.h"
+#include "workbench/commands/launch_queued.h"
 #include "workbench/continuation.h"
 #include "workbench/targets.h"
 
@@ -72,6 +75,16 @@ Result<> check_words(const LaunchOptions& options) {
               given == 0 ? "a recipe or a run: RECIPE is required" : "one of them");
 }
 
+/// A run that continues another begins at once: the queue keeps no checkpoint for it.
+Result<> check_continuation(const LaunchOptions& options) {
+  if (!options.recipe.empty()) return {};
+  if (options.queue || !options.sweep.empty() || !options.halving.empty())
+    return fail(
+        "--queue, --sweep and --halving are for RECIPE: a run that is resumed or forked "
+        "begins at once");
+  return {};
+}
+
 int check_and_print(const Context& context, const LaunchRequest& request) {
   const auto findings = check_launch(context.store, request);
   if (!findings) return report_launch(findings.error());
@@ -80,16 +93,36 @@ int check_and_print(const Context& context, const LaunchRequest& request) {
   return may_start(*findings) ? kExitDone : kExitUsage;
 }
 
+/// The findings of each run of a sweep; the exit code of the worst.
+int check_all(const Context& context, const Enqueuing& wanted) {
+  int exit_code = kExitDone;
+  for (const LaunchRequest& request : wanted.requests) {
+    if (wanted.requests.size() > 1) say("{}\n", request.name);
+    exit_code = std::max(exit_code, check_and_print(context, request));
+  }
+  return exit_code;
+}
+
 }  // namespace
 
 int launch_command(const Context& context, const LaunchOptions& options) {
   if (const Result<> words = check_words(options); !words) return report(words.error(), kExitUsage);
+  if (const Result<> words = check_continuation(options); !words)
+    return report(words.error(), kExitUsage);
   Result<storage::Reader> reader = storage::Reader::open(context.store);
   if (!reader) return report(reader.error());
   Result<LaunchRequest> request =
       options.recipe.empty() ? going_on(*reader, options) : new_run(*reader, options);
   if (!request) return report(request.error(), kExitUsage);
   request->mode = options.mode;
+  if (!options.recipe.empty()) {
+    Result<Enqueuing> wanted = enqueuing_of(*reader, *request, options);
+    if (!wanted) return report(wanted.error(), kExitUsage);
+    if (options.check) return check_all(context, *wanted);
+    if (options.queue || wanted->requests.size() > 1)
+      return launch_queued(context, *wanted, options.wait);
+    request = std::move(wanted->requests[0]);
+  }
   if (options.check) return check_and_print(context, *request);
   if (options.wait) return launch_and_watch(context.store, *request).exit_code;
 

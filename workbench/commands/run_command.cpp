@@ -22,6 +22,7 @@ class CommandLine {
         "--demo", [this] { run_ = [this] { return demo_command(context_); }; },
         "train a small model twice on this machine and compare the runs");
     add_launch();
+    add_queue();
     add_stop();
     add_one_run("tail", "Follow a run to its end; Ctrl+C leaves it running", tail_command);
     add_runs();
@@ -90,19 +91,47 @@ class CommandLine {
                      "instead of RECIPE: a new branch from one of a run's checkpoints; default: "
                      "the newest")
         ->type_name("RUN[@STEP]");
-    command->add_option("--set", launch_.sets, "another value for a key of the recipe")
-        ->type_name("KEY=VALUE")
+    command
+        ->add_option("--set", launch_.sets,
+                     "another value for a key of the recipe; with several, a run for each")
+        ->type_name("KEY=VALUE[,VALUE...]")
         ->expected(1)
         ->take_all();
     command->add_option("--name", launch_.name, "the run's name; default: the recipe's");
     command->add_option("--mode", launch_.mode, "how a step is executed")
         ->check(CLI::IsMember({"planned", "eager"}))
         ->capture_default_str();
+    command
+        ->add_option("--sweep", launch_.sweep,
+                     "how several values a key become runs: all combinations, or N of them, where "
+                     "a range as in --set lr=log(1e-5..1e-3) serves too")
+        ->type_name("grid|random:N[:SEED]");
+    command->add_flag("--queue", launch_.queue,
+                      "start when nothing else is going on on the target; a sweep always does");
+    command
+        ->add_option("--at-once", launch_.at_once,
+                     "start runs of the queue while fewer are going on on the target")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    command
+        ->add_option("--halving", launch_.halving,
+                     "stop the worst half of a sweep by a metric at some steps, until KEEP go on")
+        ->type_name("METRIC:KEEP[@STEP,STEP...]");
     CLI::Option* check = command->add_flag("--check", launch_.check,
                                            "only say whether it can start: 0 if so, 2 if not");
     command->add_flag("--wait", launch_.wait, "follow the run to its end; Ctrl+C stops it")
         ->excludes(check);
     when_named(command, [this](const Context& c) { return launch_command(c, launch_); });
+  }
+
+  void add_queue() {
+    CLI::App* command = app_.add_subcommand("queue", "List the runs that wait for their target");
+    command->add_option("--first", queue_.first, "let this run be the next one of its target")
+        ->type_name("RUN");
+    command->add_flag("--work", queue_.work,
+                      "start them one after another until none waits, as an open window does");
+    command->add_flag("--json", queue_.json, "as JSON");
+    when_named(command, [this](const Context& c) { return queue_command(c, queue_); });
   }
 
   void add_stop() {
@@ -214,6 +243,7 @@ class CommandLine {
   Context context_{.store = storage::default_path()};
   std::function<int()> run_;
   LaunchOptions launch_;
+  QueueOptions queue_;
   StopOptions stop_;
   RunsOptions runs_;
   ShowOptions show_;

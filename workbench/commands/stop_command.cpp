@@ -20,6 +20,14 @@ int stop_command(const Context& context, const StopOptions& options) {
       return report(Error{fmt::format("{}: {} To end it all the same: heddle stop {}{} --discard",
                                       name, what, name, options.kill ? " --kill" : "")},
                     kExitUsage);
+    if (run.summary.state == storage::RunState::queued) {
+      const auto writer = storage::Writer::open(context.store);
+      if (!writer) return fail(writer);
+      const Result<> out = (*writer)->take_out(run.summary.id).get();
+      if (!out) return fail(out);
+      say("{} has left the queue; it had not begun.\n", name);
+      return kExitDone;
+    }
     const Result<> asked = options.kill ? kill(run) : stop(run);
     if (!asked) return fail(asked);
     say("{} was asked to {}. {} Ctrl+C leaves it to end by itself.\n", name,

@@ -1,11 +1,9 @@
 #include "workbench/commands/watch.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <stdio.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -15,33 +13,12 @@
 #include "storage/queries.h"
 #include "workbench/commands/command.h"
 #include "workbench/commands/format.h"
+#include "workbench/commands/interrupts.h"
 
 namespace heddle::workbench {
 namespace {
 
 constexpr std::chrono::milliseconds kWatchLook{200};
-
-/// For its life the first SIGINT or SIGTERM is noted, the second has its usual effect.
-class Interrupts {
- public:
-  Interrupts() {
-    seen = false;
-    struct sigaction action {};
-    action.sa_handler = [](int) { seen = true; };
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    sigaction(SIGINT, &action, &before_[0]);
-    sigaction(SIGTERM, &action, &before_[1]);
-  }
-  ~Interrupts() {
-    sigaction(SIGINT, &before_[0], nullptr);
-    sigaction(SIGTERM, &before_[1], nullptr);
-  }
-  bool take() { return seen.exchange(false); }
-
- private:
-  inline static std::atomic<bool> seen;
-  struct sigaction before_[2];
-};
 
 /// The steps that a recipe asks for; 0 where it cannot be read.
 int64_t recipe_steps(const std::string& recipe) {
@@ -101,23 +78,6 @@ class Printer {
   telemetry::Pace pace_;
 };
 
-int exit_code_of(storage::RunState state) {
-  if (state == storage::RunState::done) return kExitDone;
-  return state == storage::RunState::stopped ? kExitStopped : kExitFailed;
-}
-
-std::string end_text(const storage::RunDetail& run) {
-  std::string text = fmt::format("{} is {} after {} steps", run.summary.name,
-                                 storage::to_string(run.summary.state),
-                                 count_text(static_cast<double>(run.summary.steps)));
-  if (run.summary.loss) text += ", loss " + loss_text(*run.summary.loss);
-  if (const auto& rate = run.summary.tokens_per_second_per_rank) {
-    text += ", " + rate_text(*rate) + " a rank";
-  }
-  if (!run.summary.cause.empty()) text += ": " + run.summary.cause;
-  return text;
-}
-
 /// Calls `changed` with the run whenever something has come in, until the run has ended; `idle`
 /// several times a second.
 template <typename Changed, typename Idle>
@@ -135,13 +95,28 @@ Result<int> until_ended(storage::Reader& reader, storage::RunId run, Changed cha
     if (!detail) return fail(detail);
     if (Result<> shown = changed(*detail); !shown) return fail(shown);
     if (storage::has_ended(detail->summary.state)) {
-      say("{}\n", end_text(*detail));
+      say("{} is {}\n", detail->summary.name, end_text(detail->summary));
       return exit_code_of(detail->summary.state);
     }
   }
 }
 
 }  // namespace
+
+int exit_code_of(storage::RunState state) {
+  if (state == storage::RunState::done) return kExitDone;
+  return state == storage::RunState::stopped ? kExitStopped : kExitFailed;
+}
+
+std::string end_text(const storage::RunSummary& run) {
+  std::string text = fmt::format("{} after {} steps", storage::to_string(run.state),
+                                 count_text(static_cast<double>(run.steps)));
+  if (run.loss) text += ", loss " + loss_text(*run.loss);
+  if (const auto& rate = run.tokens_per_second_per_rank)
+    text += ", " + rate_text(*rate) + " a rank";
+  if (!run.cause.empty()) text += ": " + run.cause;
+  return text;
+}
 
 Result<int> watch(const std::string& store_path, storage::RunId run,
                   const std::function<void()>& interrupted) {

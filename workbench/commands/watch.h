@@ -19,4 +19,10 @@ Result<int> watch(const std::string& store_path, storage::RunId run,
 /// The same without steps and log lines: waits until the run has ended, then prints how it ended.
 Result<int> await_end(const std::string& store_path, storage::RunId run);
 
+/// 0 done, 1 failed or lost, 130 stopped.
+int exit_code_of(storage::RunState state);
+
+/// "done after 20 steps, loss 0.400, 1,000 tok/s a rank".
+std::string end_text(const storage::RunSummary& run);
+
 }  // namespace heddle::workbench

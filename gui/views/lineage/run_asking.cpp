@@ -12,7 +12,10 @@ Result<bool> toldNow(workbench::Workbench& bench, const storage::RunDetail& run,
   if (!reader) return fail(reader);
   const auto now = reader->run(run.summary.id);
   if (!now || storage::has_ended(now->summary.state)) return true;
-  const Result<> done = how(*now);
+  // One that waits ends by leaving the queue, whatever was asked.
+  const Result<> done = now->summary.state == storage::RunState::queued
+                            ? bench.writer().take_out(run.summary.id).get()
+                            : how(*now);
   if (done) return true;
   const auto links = reader->links();
   if (!links) return fail(links);

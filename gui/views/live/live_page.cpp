@@ -291,7 +291,7 @@ void LivePage::take(LiveUpdate update) {
   }
   storage::RunId going = 0;
   for (auto run = update.runs.rbegin(); run != update.runs.rend(); ++run)
-    if (!storage::has_ended(run->state)) going = run->id;
+    if (storage::is_going(run->state)) going = run->id;
   picker_->setRuns(std::move(update.runs), cursor_.run);
   showState();
   loaded_ = !update.more;

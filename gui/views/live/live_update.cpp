@@ -13,7 +13,7 @@ constexpr size_t kBatch = 20'000;  // rows a question: the page draws in between
 
 storage::RunId chosen(const std::vector<storage::RunSummary>& runs) {
   const auto going = std::find_if(runs.begin(), runs.end(), [](const storage::RunSummary& run) {
-    return !storage::has_ended(run.state);
+    return storage::is_going(run.state);
   });
   if (going != runs.end()) return going->id;
   return runs.empty() ? 0 : runs.front().id;
