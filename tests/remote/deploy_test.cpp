@@ -205,7 +205,7 @@ class DeployTest : public QObject {
   void two_deployments_at_once_both_succeed() {
     const auto other = sshd_->connected();
     QVERIFY(other);
-    for (int pair = 0; pair < 20; ++pair) {
+    for (int pair = 0; pair < 8; ++pair) {
       QVERIFY(purge(*node_, "~/.heddle"));
       const auto bring = [](Node* node) { return deploy(*node, "~/.heddle", "/bin/true"); };
       auto one = std::async(std::launch::async, bring, node_.get());
