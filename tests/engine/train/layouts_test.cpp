@@ -224,6 +224,9 @@ class LayoutsTest : public QObject {
 
  private Q_SLOTS:
   void initTestCase() {
+    // As several ranks have on two cores: the one rank's steps are too small for a second thread,
+    // which would spend more in waiting than the step takes.
+    qputenv("OMP_NUM_THREADS", "1");
     // Two query heads to a kv head; 130 columns of the ffn do not divide by 8.
     recipe_ = QString(R"(
 [model]
