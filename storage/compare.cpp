@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "storage/connection.h"
+#include "storage/difference.h"
 #include "storage/queries.h"
 
 namespace heddle::storage {
@@ -30,27 +30,17 @@ std::vector<Compared> side_by_side(const std::vector<Comparand>& runs, Values Co
   return rows;
 }
 
-/// A number, or words that are one.
-std::optional<double> number_in(const Value& value) {
-  if (const auto* number = std::get_if<double>(&value)) return *number;
-  std::string text = std::get<std::string>(value);
-  std::erase(text, '_');  // as TOML allows
-  double number = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size()) return {};
-  return number;
-}
-
 /// A number with the nine digits that distinguish any two single-precision numbers.
 std::string precise(double value) { return fmt::format("{:.9g}", value); }
 
 }  // namespace
 
 bool same(const std::optional<Value>& a, const std::optional<Value>& b) {
-  if (!a || !b) return a.has_value() == b.has_value();
-  const auto left = number_in(*a), right = number_in(*b);
+  if (a == b) return true;
+  if (!a || !b) return false;
+  const auto left = number_of(*a), right = number_of(*b);
   if (left && right) return precise(*left) == precise(*right);
-  return *a == *b;
+  return false;
 }
 
 bool Compared::differs() const {

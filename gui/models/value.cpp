@@ -4,6 +4,7 @@
 
 #include "engine/telemetry/metrics.h"
 #include "gui/format.h"
+#include "storage/difference.h"
 #include "storage/value_text.h"
 
 namespace heddle::gui {
@@ -19,17 +20,9 @@ QString wordText(const std::string& words) {
 
 }  // namespace
 
-std::optional<double> number(const storage::Value& value) {
-  if (const double* found = std::get_if<double>(&value)) return *found;
-  bool ok = false;
-  QString text = QString::fromStdString(std::get<std::string>(value));
-  const double found = text.remove(QChar('_')).toDouble(&ok);
-  return ok ? std::optional(found) : std::nullopt;
-}
-
 std::optional<double> resultOf(const storage::RunDetail& run, const std::string& name) {
   const auto found = run.results.find(name);
-  return found == run.results.end() ? std::nullopt : number(found->second);
+  return found == run.results.end() ? std::nullopt : storage::number_of(found->second);
 }
 
 QString valueText(const std::string& key, const storage::Value& value) {

@@ -10,9 +10,6 @@
 
 namespace heddle::gui {
 
-/// The value as a number; words that are one ("300", "3e-4") count.
-std::optional<double> number(const storage::Value& value);
-
 /// A result of the run as a number; nullopt: it has none of that name.
 std::optional<double> resultOf(const storage::RunDetail& run, const std::string& name);
 

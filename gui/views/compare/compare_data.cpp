@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "gui/models/value.h"
+#include "storage/difference.h"
 
 namespace heddle::gui {
 namespace {
@@ -36,7 +36,7 @@ void fillVocabularies(std::vector<storage::Comparand>& runs) {
   constexpr auto kKey = "model.vocab_size";
   const auto sizeOf = [&](const storage::Comparand& run) {
     const auto found = run.recipe.find(kKey);
-    return found == run.recipe.end() ? 0.0 : number(found->second).value_or(0);
+    return found == run.recipe.end() ? 0.0 : storage::number_of(found->second).value_or(0);
   };
   for (storage::Comparand& parent : runs) {
     if (!parent.recipe.contains(kKey) || sizeOf(parent) != 0) continue;

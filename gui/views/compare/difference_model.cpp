@@ -1,65 +1,16 @@
 #include "gui/views/compare/difference_model.h"
 
-#include <algorithm>
-#include <cmath>
+#include <array>
 
-#include "engine/telemetry/metrics.h"
 #include "gui/format.h"
-#include "gui/models/value.h"
 
 namespace heddle::gui {
-namespace {
 
-std::optional<double> finite(const std::optional<storage::Value>& value) {
-  const auto found = value ? number(*value) : std::nullopt;
-  return found && std::isfinite(*found) ? found : std::nullopt;
-}
-
-/// Which of the values are the best; none when all are the same or neither way is better.
-QVector<bool> bestOf(const storage::Compared& compared) {
-  QVector<bool> best(static_cast<qsizetype>(compared.values.size()), false);
-  const int direction = static_cast<int>(telemetry::metric(compared.key).better);
-  double found = -INFINITY, worst = INFINITY;
-  for (const auto& value : compared.values)
-    if (const auto size = finite(value)) {
-      found = std::max(found, *size * direction);
-      worst = std::min(worst, *size * direction);
-    }
-  if (direction == 0 || !(found > worst) || !compared.differs()) return best;
-  for (qsizetype i = 0; i < best.size(); ++i) {
-    const auto size = finite(compared.values[static_cast<size_t>(i)]);
-    best[i] = size && *size * direction == found;
-  }
-  return best;
-}
-
-bool isOfPlans(const std::vector<storage::Compared>& results) {
-  return std::ranges::all_of(
-      results, [](const auto& each) { return each.key.starts_with(telemetry::kPredicted); });
-}
-
-/// Second minus first; rates as a percentage of the first, shares in points.
-QString differenceText(const storage::Compared& compared) {
-  const auto left = finite(compared.values[0]), right = finite(compared.values[1]);
-  if (!left || !right) return {};
-  const double difference =
-      storage::same(*compared.values[0], *compared.values[1]) ? 0 : *right - *left;
-  if (difference == 0) return QStringLiteral("0");
-  const Unit unit = telemetry::metric(compared.key).unit;
-  if (unit == Unit::tokens_per_second && *left > 0)
-    return format::signedValue(format::percent(difference / *left), difference < 0);
-  if (unit == Unit::share)
-    return QObject::tr("%1 points")
-        .arg(format::signedValue(QString::number(std::abs(difference) * 100, 'f', 1),
-                                 difference < 0));
-  return format::signedValue(format::withUnit(unit, std::abs(difference)), difference < 0);
-}
-
-}  // namespace
-
-void DifferenceModel::setComparison(storage::Comparison comparison, QList<RunStroke> strokes) {
+void DifferenceModel::setComparison(storage::Comparison comparison, QList<RunStroke> strokes,
+                                    size_t baseline) {
   comparison_ = std::move(comparison);
   strokes_ = std::move(strokes);
+  baseline_ = baseline;
   rebuild();
 }
 
@@ -68,46 +19,39 @@ void DifferenceModel::setAllKeys(bool all) {
   rebuild();
 }
 
+void DifferenceModel::setDifferences(bool differences) {
+  differences_ = differences;
+  if (rowCount() > 0 && columnCount() > 0)
+    Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+}
+
 void DifferenceModel::rebuild() {
   beginResetModel();
   rows_.clear();
-  addGroup(tr("Recipe"), comparison_.recipe, Kind::given);
-  addGroup(tr("Environment"), comparison_.environment, Kind::given);
-  std::vector<storage::Compared> results = comparison_.results;
-  const bool planned = isOfPlans(results);
-  // No measured result has the same name.
-  if (planned)
-    for (storage::Compared& each : results) each.key.erase(0, telemetry::kPredicted.size());
-  addGroup(planned ? tr("Predicted") : tr("Results"), std::move(results),
-           planned ? Kind::predicted : Kind::measured);
+  const std::array parts = {&comparison_.recipe, &comparison_.environment, &comparison_.results};
+  std::array<qint64, 3> shown{};
+  std::vector<ComparedKey> keys = comparedKeys(comparison_, baseline_, all_);
+  const auto partOf = [](const ComparedKey& key) {
+    return key.isResult() ? size_t{2} : static_cast<size_t>(key.kind);
+  };
+  for (const ComparedKey& key : keys) ++shown[partOf(key)];
+  for (ComparedKey& key : keys) {
+    const size_t part = partOf(key);
+    if (rows_.empty() || partOf(rows_.back().key) != part) {
+      Row group;
+      group.group = titleOf(key.kind);
+      group.count = format::count(static_cast<qint64>(parts[part]->size()));
+      if (!all_) group.count = tr("%1 of %2").arg(format::count(shown[part]), group.count);
+      group.key.kind = key.kind;
+      rows_.push_back(std::move(group));
+    }
+    rows_.push_back({{}, {}, std::move(key)});
+  }
   endResetModel();
 }
 
-void DifferenceModel::addGroup(const QString& name, std::vector<storage::Compared> keys,
-                               Kind kind) {
-  const bool results = kind != Kind::given, planned = kind == Kind::predicted;
-  const auto total = static_cast<qint64>(keys.size());
-  if (!all_) std::erase_if(keys, [](const storage::Compared& key) { return !key.differs(); });
-  if (keys.empty()) return;
-  if (results)
-    std::ranges::stable_sort(keys, {},
-                             [](const auto& each) { return telemetry::order_of(each.key); });
-  Row group;
-  group.group = name;
-  group.count = format::count(total);
-  if (!all_)
-    group.count = tr("%1 of %2").arg(format::count(static_cast<qint64>(keys.size())), group.count);
-  rows_.push_back(std::move(group));
-  for (const storage::Compared& compared : keys) {
-    Row row;
-    const std::string& key = compared.key;
-    row.key = !results ? QString::fromStdString(key) : planned ? keyText(key) : resultText(key);
-    if (results) row.meaning = QString::fromUtf8(telemetry::metric(key).meaning);
-    row.values = valueTexts(key, compared.values);
-    if (results) row.best = bestOf(compared);
-    if (results && hasDifference()) row.difference = differenceText(compared);
-    rows_.push_back(std::move(row));
-  }
+size_t DifferenceModel::runOf(int column) const {
+  return column < runCount() ? static_cast<size_t>(column) : 1 - std::min<size_t>(baseline_, 1);
 }
 
 QString DifferenceModel::emptyText() const {
@@ -122,8 +66,9 @@ QString DifferenceModel::text() const {
   for (const storage::RunSummary& run : comparison_.runs)
     lines.first() += QChar('\t') + format::spelled(run.name);
   for (const Row& row : rows_)
-    lines << (row.group.isEmpty() ? row.key + QChar('\t') + row.values.join(QChar('\t'))
-                                  : row.group);
+    lines << (row.group.isEmpty()
+                  ? row.key.name + QChar('\t') + row.key.texts.join(QChar('\t'))
+                  : row.group);
   return lines.join(QChar('\n'));
 }
 
@@ -139,21 +84,13 @@ int DifferenceModel::columnCount(const QModelIndex& parent) const {
 QVariant DifferenceModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   const Row& row = rows_[static_cast<size_t>(index.row())];
-  const int run = index.column();
-  const bool isRun = run < runCount();
   if (role == GroupRole) return !row.group.isEmpty();
   if (role == Qt::TextAlignmentRole) return int(Qt::AlignVCenter | Qt::AlignRight);
   if (!row.group.isEmpty()) return {};
-  switch (role) {
-    case Qt::DisplayRole:
-      return isRun ? row.values[run] : row.difference;
-    case Qt::ToolTipRole:
-      return isRun && row.values[run].size() > 12 ? QVariant(row.values[run]) : QVariant();
-    case BestRole:
-      return isRun && run < row.best.size() && row.best[run];
-    default:
-      return {};
-  }
+  const bool isRun = index.column() < runCount();
+  if (!isRun && !row.key.isResult()) return {};
+  if (isRun && hasDifference() && role == HeatRole) return {};  // its own column has it
+  return valueCell(row.key, runOf(index.column()), !isRun || differences_, role);
 }
 
 QVariant DifferenceModel::headerData(int section, Qt::Orientation orientation, int role) const {
@@ -162,10 +99,10 @@ QVariant DifferenceModel::headerData(int section, Qt::Orientation orientation, i
     const Row& row = rows_[static_cast<size_t>(section)];
     if (role == GroupRole) return !row.group.isEmpty();
     if (role == CountRole) return row.count;
-    if (role == Qt::ToolTipRole && !row.meaning.isEmpty())
-      return QStringLiteral("%1\n\n%2").arg(row.key, row.meaning);
+    if (role == Qt::ToolTipRole && !row.key.meaning.isEmpty())
+      return QStringLiteral("%1\n\n%2").arg(row.key.name, row.key.meaning);
     if (role == Qt::DisplayRole || role == Qt::ToolTipRole)
-      return row.group.isEmpty() ? row.key : row.group;
+      return row.group.isEmpty() ? row.key.name : row.group;
     return {};
   }
   if (section < 0 || section >= columnCount()) return {};
@@ -175,8 +112,9 @@ QVariant DifferenceModel::headerData(int section, Qt::Orientation orientation, i
       return int(Qt::AlignVCenter | Qt::AlignRight);
     case Qt::ToolTipRole:
       if (!isRun)
-        return QStringLiteral("%1 − %2").arg(format::spelled(comparison_.runs[1].name),
-                                             format::spelled(comparison_.runs[0].name));
+        return QStringLiteral("%1 − %2").arg(
+            format::spelled(comparison_.runs[runOf(section)].name),
+            format::spelled(comparison_.runs[1 - runOf(section)].name));
       [[fallthrough]];
     case Qt::DisplayRole:
       return isRun ? format::spelled(comparison_.runs[static_cast<size_t>(section)].name)
@@ -185,6 +123,8 @@ QVariant DifferenceModel::headerData(int section, Qt::Orientation orientation, i
       return isRun ? QVariant(strokes_[section].color) : QVariant();
     case MarkerRole:
       return isRun ? QVariant(strokes_[section].marker) : QVariant();
+    case BaselineRole:
+      return isRun && static_cast<size_t>(section) == baseline_ && runCount() > 1;
     default:
       return {};
   }

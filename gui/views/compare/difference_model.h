@@ -1,14 +1,14 @@
 // Recipe, environment and results as a table: a row a key (its name is the row's header, so that it
-// stays where it is when columns scroll), a column a run, the best value of each result marked;
-// with two runs a column for the difference. Shows differing keys or all.
+// stays where it is when columns scroll), a column a run, the best value of each result marked.
+// Two runs have a column for the difference from the baseline; of more, cells can show it instead of
+// their values. Shows differing keys or all.
 #pragma once
 
 #include <QAbstractTableModel>
 #include <QStringList>
-#include <QVector>
 
 #include "gui/theme/run_colors.h"
-#include "storage/queries.h"
+#include "gui/views/compare/value_cell.h"
 
 namespace heddle::gui {
 
@@ -17,15 +17,17 @@ class DifferenceModel : public QAbstractTableModel {
 
  public:
   /// GroupRole (of a cell or a row's header): true for a row that names a group; CountRole (of its
-  /// header): its keys, "2 of 48". BestRole: the value is the best. ColorRole and MarkerRole (of a
-  /// column's header): the run's stroke.
-  enum Role { GroupRole = Qt::UserRole, CountRole, BestRole, ColorRole, MarkerRole };
+  /// header): its keys, "2 of 48". ColorRole and MarkerRole (of a column's header): the run's
+  /// stroke; BaselineRole: whether it is the baseline. Cells have the roles of value_cell.h too.
+  enum Role { GroupRole = kRolesOfPages, CountRole, ColorRole, MarkerRole, BaselineRole };
 
   using QAbstractTableModel::QAbstractTableModel;
-  /// `strokes`: as many as runs.
-  void setComparison(storage::Comparison comparison, QList<RunStroke> strokes);
+  /// `strokes`: as many as runs. `baseline`: a run of the comparison.
+  void setComparison(storage::Comparison comparison, QList<RunStroke> strokes, size_t baseline = 0);
   /// Whether keys that are the same in all runs are shown too.
   void setAllKeys(bool all);
+  /// Whether results are shown as their difference from the baseline's.
+  void setDifferences(bool differences);
   /// A hint for a table without rows; empty: there are some.
   QString emptyText() const;
   /// Tab-separated text of the whole table, for the clipboard.
@@ -40,22 +42,20 @@ class DifferenceModel : public QAbstractTableModel {
   struct Row {
     QString group;  // not empty: the row names a group
     QString count;
-    QString key;
-    QString meaning;  // more than the key tells; mostly empty
-    QStringList values;
-    QString difference;
-    QVector<bool> best;
+    ComparedKey key;
   };
 
   void rebuild();
-  enum class Kind { given, measured, predicted };
-  void addGroup(const QString& name, std::vector<storage::Compared> keys, Kind kind);
   bool hasDifference() const { return comparison_.runs.size() == 2; }
   int runCount() const { return static_cast<int>(comparison_.runs.size()); }
+  /// The run of a column; of the difference's, the one that it is of.
+  size_t runOf(int column) const;
 
   storage::Comparison comparison_;
   QList<RunStroke> strokes_;
+  size_t baseline_ = 0;
   bool all_ = false;
+  bool differences_ = false;
   std::vector<Row> rows_;
 };
 

@@ -5,7 +5,6 @@
 #include <QStyledItemDelegate>
 #include <algorithm>
 
-#include "gui/theme/icons.h"
 #include "gui/theme/theme.h"
 #include "gui/widgets/focus_line.h"
 
@@ -45,6 +44,8 @@ class RunHeader : public QHeaderView {
     const int stroke = color.isValid() ? kStroke + 6 : 0;
     const QString shown = painter->fontMetrics().elidedText(role(Qt::DisplayRole).toString(),
                                                             Qt::ElideMiddle, room.width() - stroke);
+    if (role(DifferenceModel::BaselineRole).toBool())
+      painter->fillRect(QRect(rect.left() + 1, rect.bottom() - 1, rect.width() - 2, 2), c.accent);
     painter->setPen(color.isValid() ? c.text : c.muted);
     painter->drawText(room, Qt::AlignVCenter | Qt::AlignRight, shown);
     const int left = room.right() - painter->fontMetrics().horizontalAdvance(shown) - stroke + 1;
@@ -122,23 +123,7 @@ class DifferenceDelegate : public QStyledItemDelegate {
     painter->save();
     painter->fillRect(option.rect, option.state & QStyle::State_MouseOver ? c.selected : c.surface);
     paintLine(painter, option.rect);
-    const QRect cell = option.rect.adjusted(4, 0, -kRight, 0);
-    const bool best = index.data(DifferenceModel::BestRole).toBool();
-    const bool difference =
-        index.model()
-            ->headerData(index.column(), Qt::Horizontal, DifferenceModel::ColorRole)
-            .isNull();
-    painter->setFont(font::mono(12, best ? QFont::DemiBold : QFont::Normal));
-    painter->setPen(best ? c.goodText : difference ? c.muted : c.text);
-    const QString text =
-        painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideMiddle, cell.width());
-    painter->drawText(cell, Qt::AlignVCenter | Qt::AlignRight, text);
-    if (best) {
-      const int left = cell.right() - painter->fontMetrics().horizontalAdvance(text) - 18;
-      if (left >= option.rect.left())
-        icon(QStringLiteral("check"), Tone::good)
-            .paint(painter, QRect(left, cell.center().y() - 6, 14, 14));
-    }
+    paintValueCell(*painter, option, index, false);
     painter->restore();
   }
 };
