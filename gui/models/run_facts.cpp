@@ -1,7 +1,6 @@
 #include "gui/models/run_facts.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "gui/models/inherited_curves.h"
 
@@ -21,8 +20,7 @@ Result<Series> curveOf(storage::Reader& reader, const storage::RunDetail& run,
 
 }  // namespace
 
-Result<RunFacts> readRunFacts(storage::Reader& reader, storage::RunId run, size_t points,
-                              int64_t step, int64_t rank) {
+Result<RunFacts> readRunFacts(storage::Reader& reader, storage::RunId run, size_t points) {
   RunFacts facts;
   auto detail = reader.run(run);
   if (!detail) return fail(detail);
@@ -33,17 +31,9 @@ Result<RunFacts> readRunFacts(storage::Reader& reader, storage::RunId run, size_
   auto loss = curveOf(reader, facts.detail, "loss", points, std::move(before.loss));
   if (!loss) return fail(loss);
   facts.loss = std::move(*loss);
-  auto rate = curveOf(reader, facts.detail, "tokens_per_second", points, std::move(before.rate));
-  if (!rate) return fail(rate);
-  facts.rate = std::move(*rate);
-  auto steps = workbench::read_steps(reader, facts.detail, step);
-  if (!steps) return fail(steps);
-  if (const plan::RankTimeline* predicted = steps->timeline(rank))
-    facts.predicted = std::make_shared<const Timeline>(
-        predicted->spans, std::llround(steps->document->step_seconds * 1e6));
-  if (const auto measured = steps->measured.find(rank); measured != steps->measured.end())
-    facts.timeline = std::make_shared<const Timeline>(measured->second.spans);
-  facts.steps = std::make_shared<const workbench::RunSteps>(std::move(*steps));
+  auto step = readStepFacts(reader, facts.detail);
+  if (!step) return fail(step);
+  static_cast<StepFacts&>(facts) = std::move(*step);
   return facts;
 }
 

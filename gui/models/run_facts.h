@@ -2,28 +2,18 @@
 // spent.
 #pragma once
 
-#include <memory>
-#include <optional>
-
 #include "gui/charts/series.h"
-#include "gui/timeline/timeline_data.h"
+#include "gui/models/step_facts.h"
 #include "storage/queries.h"
-#include "workbench/run_steps.h"
 
 namespace heddle::gui {
 
-struct RunFacts {
+struct RunFacts : StepFacts {
   storage::RunDetail detail;
-  Series loss;
-  Series rate;  // tokens per second of the lowest rank; both begin with what was inherited
-  std::shared_ptr<const workbench::RunSteps> steps;
-  std::shared_ptr<const Timeline> timeline;   // the rank's, of the measured step; may be null
-  std::shared_ptr<const Timeline> predicted;  // its stage's, as it was before the run; may be null
+  Series loss;  // begins with what was inherited
 };
 
-/// Reads it; curves have at most `points` points. `step` 0: the newest profiled one. Timelines are
-/// of `rank`.
-Result<RunFacts> readRunFacts(storage::Reader& reader, storage::RunId run, size_t points,
-                              int64_t step = 0, int64_t rank = 0);
+/// Reads it; the curve has at most `points` points. The step is the newest profiled one.
+Result<RunFacts> readRunFacts(storage::Reader& reader, storage::RunId run, size_t points);
 
 }  // namespace heddle::gui

@@ -1,34 +1,12 @@
 #include "gui/views/compare/compare_data.h"
 
 #include <algorithm>
-#include <map>
+#include <set>
 
 #include "storage/difference.h"
 
 namespace heddle::gui {
 namespace {
-
-constexpr size_t kPoints = 2000;
-
-Result<std::vector<storage::Sample>> losses(storage::Reader& reader, const RunFacts& run) {
-  if (run.detail.ranks.empty() || run.loss.empty()) return std::vector<storage::Sample>{};
-  return reader.samples(run.detail.summary.id, "loss", run.detail.ranks.front());
-}
-
-Result<Series> differenceOf(storage::Reader& reader, const RunFacts& first,
-                            const RunFacts& second) {
-  const auto left = losses(reader, first);
-  if (!left) return fail(left);
-  const auto right = losses(reader, second);
-  if (!right) return fail(right);
-  std::map<int64_t, double> known;
-  for (const storage::Sample& sample : *left) known[sample.step] = sample.value;
-  Series difference;
-  for (const storage::Sample& sample : *right)
-    if (const auto found = known.find(sample.step); found != known.end())
-      difference.append(static_cast<double>(sample.step), sample.value - found->second);
-  return difference;
-}
 
 /// In stores of older versions `vocab_size` may be 0, the tokenizer's size: a run that goes on from
 /// such a one knows it, and the model is the same.
@@ -65,61 +43,117 @@ Result<std::vector<int64_t>> commonSteps(storage::Reader& reader,
   return common.value_or(std::vector<int64_t>{});
 }
 
-}  // namespace
-
-Result<Present> presentRuns(storage::Reader& reader, const std::vector<storage::RunId>& runs) {
-  const auto all = reader.runs();
-  if (!all) return fail(all);
-  std::map<storage::RunId, const storage::RunSummary*> known;
-  for (const storage::RunSummary& run : *all) known[run.id] = &run;
-  Present present;
-  for (const storage::RunId id : runs) {
-    if (isPlanned(id)) {
-      present.runs.push_back(id);
-      present.marks.push_back(fmt::format("{}", id));
-      continue;
-    }
-    const auto found = known.find(id);
-    if (found == known.end()) continue;
-    const storage::RunSummary& run = *found->second;
-    present.runs.push_back(id);
-    present.marks.push_back(
-        fmt::format("{} {} {} {}", id, run.name, storage::to_string(run.state), run.steps));
+/// Those that were measured; where none was, one of each pipeline stage.
+std::vector<int64_t> ranksOf(const std::vector<ShownStep>& steps) {
+  std::set<int64_t> measured, staged;
+  for (const ShownStep& step : steps) {
+    for (const auto& [rank, side] : step.facts.steps->measured) measured.insert(rank);
+    for (const int64_t rank : step.facts.steps->ranks()) staged.insert(rank);
   }
-  return present;
+  const std::set<int64_t>& ranks = measured.empty() ? staged : measured;
+  return {ranks.begin(), ranks.end()};
 }
 
-Result<CompareData> readCompareData(storage::Reader& reader,
-                                    const std::vector<storage::RunId>& runs, const Plans& plans,
-                                    int64_t step, int64_t rank) {
+}  // namespace
+
+size_t CompareData::indexOf(storage::RunId run) const {
+  const auto found = std::ranges::find(comparison.runs, run, &storage::RunSummary::id);
+  return static_cast<size_t>(found - comparison.runs.begin());
+}
+
+bool CompareData::hasPlansAlone() const {
+  return !comparison.runs.empty() &&
+         std::ranges::all_of(comparison.runs,
+                             [](const storage::RunSummary& run) { return isPlanned(run.id); });
+}
+
+Result<CompareAnswer> CompareReader::read(storage::Reader& reader, const CompareQuery& query) {
+  const auto changed = follow(reader, query);
+  if (!changed) return fail(changed);
+  CompareAnswer answer;
+  for (const storage::RunId run : query.runs) {
+    const auto known = present_.find(run);
+    if (isPlanned(run) || (known != present_.end() && known->second))
+      answer.present.push_back(run);
+  }
+  if (answer.present.empty() || (!*changed && !query.anyway)) return answer;
   CompareData data;
-  data.rank = rank;
+  auto comparison = compare(reader, query, answer.present);
+  if (!comparison) return fail(comparison);
+  data.comparison = std::move(*comparison);
+  if (const auto read = readSteps(reader, query, data); !read) return fail(read);
+  answer.data = std::move(data);
+  return answer;
+}
+
+/// Whether one of the compared runs has changed; it is forgotten.
+Result<bool> CompareReader::follow(storage::Reader& reader, const CompareQuery& query) {
+  const auto changes = reader.runs_changed_since(cursor_);
+  if (!changes) return fail(changes);
+  cursor_ = changes->cursor;
+  bool changed = false;
+  const auto forget = [&](storage::RunId run) {
+    details_.erase(run);
+    recipes_.erase(run);
+    changed = changed || std::ranges::find(query.runs, run) != query.runs.end();
+  };
+  for (const storage::RunSummary& run : changes->changed) {
+    present_[run.id] = !run.trashed;
+    forget(run.id);
+  }
+  for (const storage::RunId run : changes->removed) {
+    present_.erase(run);
+    forget(run);
+  }
+  return changed;
+}
+
+Result<storage::Comparison> CompareReader::compare(storage::Reader& reader,
+                                                   const CompareQuery& query,
+                                                   const std::vector<storage::RunId>& runs) {
   std::vector<storage::Comparand> compared;
-  auto common = commonSteps(reader, runs);
-  if (!common) return fail(common);
-  data.commonSteps = std::move(*common);
-  const int64_t wanted = step > 0 ? step : data.commonSteps.empty() ? 0 : data.commonSteps.back();
   for (const storage::RunId run : runs) {
-    const auto plan = plans.find(run);
-    auto facts = plan != plans.end() ? factsOf(plan->second, run, rank)
-                                     : readRunFacts(reader, run, kPoints, wanted, rank);
-    if (!facts) return fail(facts);
-    auto recipe = plan != plans.end() ? recipeValues(plan->second) : reader.recipe_values(run);
-    if (!recipe) return fail(recipe);
-    compared.push_back({facts->detail.summary, std::move(*recipe), facts->detail.environment,
-                        facts->detail.results});
-    if (auto ranks = facts->steps->ranks(); ranks.size() > data.ranks.size())
-      data.ranks = std::move(ranks);
-    data.runs.push_back(std::move(*facts));
+    if (const auto plan = query.plans.find(run); plan != query.plans.end()) {
+      compared.push_back(comparandOf(plan->second, run));
+      continue;
+    }
+    if (!details_.contains(run)) {
+      auto detail = reader.run(run);
+      if (!detail) return fail(detail);
+      details_[run] = std::move(*detail);
+    }
+    if (!recipes_.contains(run)) {
+      auto recipe = reader.recipe_values(run);
+      if (!recipe) return fail(recipe);
+      recipes_[run] = std::move(*recipe);
+    }
+    const storage::RunDetail& detail = details_[run];
+    compared.push_back({detail.summary, recipes_[run], detail.environment, detail.results});
   }
   fillVocabularies(compared);
-  data.comparison = storage::compare(std::move(compared));
-  if (data.runs.size() == 2 && !isPlanned(runs[0]) && !isPlanned(runs[1])) {
-    auto difference = differenceOf(reader, data.runs[0], data.runs[1]);
-    if (!difference) return fail(difference);
-    data.lossDifference = std::move(*difference);
+  return storage::compare(std::move(compared));
+}
+
+Result<> CompareReader::readSteps(storage::Reader& reader, const CompareQuery& query,
+                                  CompareData& data) {
+  data.rank = query.rank;
+  auto common = commonSteps(reader, query.timelines);
+  if (!common) return fail(common);
+  data.commonSteps = std::move(*common);
+  const int64_t wanted = query.step > 0             ? query.step
+                         : data.commonSteps.empty() ? 0
+                                                    : data.commonSteps.back();
+  for (const storage::RunSummary& run : data.comparison.runs) {
+    if (std::ranges::find(query.timelines, run.id) == query.timelines.end()) continue;
+    const auto plan = query.plans.find(run.id);
+    auto facts = plan != query.plans.end()
+                     ? stepFactsOf(plan->second, run.id, query.rank)
+                     : readStepFacts(reader, details_[run.id], wanted, query.rank);
+    if (!facts) return fail(facts);
+    data.steps.push_back({run.id, std::move(*facts)});
   }
-  return data;
+  data.ranks = ranksOf(data.steps);
+  return {};
 }
 
 Result<std::vector<storage::RunId>> newestRuns(storage::Reader& reader, size_t count) {

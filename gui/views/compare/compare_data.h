@@ -1,9 +1,8 @@
-// The Compare page's data, read from the store in one go. Plain data.
+// The Compare page's data. Runs are read once and again only where the store says that they have
+// changed; steps are read of the few runs whose timelines are shown.
 #pragma once
 
-#include <QString>
 #include <map>
-#include <string>
 #include <vector>
 
 #include "gui/views/compare/planned_facts.h"
@@ -13,32 +12,52 @@ namespace heddle::gui {
 /// The plans among the compared runs, by their ids.
 using Plans = std::map<storage::RunId, PlannedRecipe>;
 
+struct ShownStep {
+  storage::RunId run = 0;
+  StepFacts facts;
+};
+
 struct CompareData {
   storage::Comparison comparison;
-  std::vector<RunFacts> runs;  // in the order of the comparison
-  Series lossDifference;       // second minus first, at the steps that both have; two runs only
-  std::vector<int64_t> commonSteps;  // profiled in every run, ascending
+  std::vector<ShownStep> steps;      // in the order of the comparison
+  std::vector<int64_t> commonSteps;  // profiled in every run that has a shown step, ascending
+  std::vector<int64_t> ranks;        // to choose from, ascending
   int64_t rank = 0;                  // whose timelines these are
-  std::vector<int64_t> ranks;        // one of each pipeline stage of the run that has most
+
+  size_t indexOf(storage::RunId run) const;  // of the comparison; its size: none
+  bool hasPlansAlone() const;
 };
 
-/// As many runs are drawn; of more the first ones.
-inline constexpr size_t kMaxCompared = 40;
-
-/// The runs that exist and are not in the trash, plans included, with a line each that changes when
-/// anything that the page shows of the run does.
-struct Present {
+struct CompareQuery {
   std::vector<storage::RunId> runs;
-  std::vector<std::string> marks;
-  bool operator==(const Present&) const = default;
+  Plans plans;
+  std::vector<storage::RunId> timelines;
+  int64_t step = 0;  // 0: each run's newest profiled step, the newest common one where there is one
+  int64_t rank = 0;
+  bool anyway = true;  // also when nothing has changed since the last reading
 };
-Result<Present> presentRuns(storage::Reader& reader, const std::vector<storage::RunId>& runs);
 
-/// At most kMaxCompared runs, all present, and plans of `plans`. `step` 0: each run's newest
-/// profiled step, the newest common one where there is one. Timelines are of `rank`.
-Result<CompareData> readCompareData(storage::Reader& reader,
-                                    const std::vector<storage::RunId>& runs, const Plans& plans,
-                                    int64_t step, int64_t rank);
+struct CompareAnswer {
+  std::vector<storage::RunId> present;  // without runs that are gone or in the trash
+  std::optional<CompareData> data;      // none: nothing has changed, or no run is left
+};
+
+/// Keeps what it has read for the next time. Made on one thread, then used on another.
+class CompareReader {
+ public:
+  Result<CompareAnswer> read(storage::Reader& reader, const CompareQuery& query);
+
+ private:
+  Result<bool> follow(storage::Reader& reader, const CompareQuery& query);
+  Result<storage::Comparison> compare(storage::Reader& reader, const CompareQuery& query,
+                                      const std::vector<storage::RunId>& runs);
+  Result<> readSteps(storage::Reader& reader, const CompareQuery& query, CompareData& data);
+
+  int64_t cursor_ = 0;
+  std::map<storage::RunId, bool> present_;  // every run of the store: not in the trash
+  std::map<storage::RunId, storage::RunDetail> details_;
+  std::map<storage::RunId, storage::Values> recipes_;
+};
 
 /// The newest runs that have trained, at most `count`, newest last: what the page shows unasked.
 Result<std::vector<storage::RunId>> newestRuns(storage::Reader& reader, size_t count);

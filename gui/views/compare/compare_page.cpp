@@ -2,17 +2,16 @@
 
 #include <QClipboard>
 #include <QGuiApplication>
+#include <QSignalBlocker>
 #include <QTimer>
 #include <algorithm>
 #include <utility>
 
-#include "engine/telemetry/metrics.h"
 #include "gui/format.h"
-#include "gui/models/value.h"
 #include "gui/settings.h"
 #include "gui/theme/theme.h"
-#include "gui/timeline/timeline_legend.h"
 #include "gui/views/compare/run_chooser.h"
+#include "gui/views/compare/run_groups.h"
 #include "gui/widgets/empty_state.h"
 #include "gui/widgets/layouts.h"
 
@@ -20,15 +19,11 @@ namespace heddle::gui {
 namespace {
 
 constexpr size_t kShownUnasked = 2;
-constexpr int kWide = 1300;      // from here on throughput and memory are next to the loss
-constexpr int kVeryWide = 2000;  // and the step differences next to their timelines
+constexpr qsizetype kFew = 4;    // so many runs are columns; of more each is a row
+constexpr int kVeryWide = 2000;  // from here on step differences are next to their timelines
 constexpr int kStatistics = 400, kWideStatistics = 460;  // widths next to the timelines
-
-bool isRun(const RunFacts& facts) { return !isPlanned(facts.detail.summary.id); }
-
-QList<qint64> drawnRuns(const QList<qint64>& runs) {
-  return runs.first(std::min(runs.size(), static_cast<qsizetype>(kMaxCompared)));
-}
+constexpr int kRowHeight = 24, kTableAround = 92, kMaxTableRows = 16;
+enum GroupBy { kNoGroups, kSeeds, kRecorded };
 
 }  // namespace
 
@@ -42,10 +37,7 @@ ComparePage::ComparePage(Session& session, QWidget* parent)
   copy_->setProperty("topBar", true);
   copy_->setToolTip(tr("Copy the differences, tab-separated"));
   copy_->setEnabled(false);
-  connect(copy_, &QAction::triggered, this, [this] {
-    QGuiApplication::clipboard()->setText(differences_.text());
-    Q_EMIT this->session().message(tr("The table of differences was copied"), Tone::good);
-  });
+  connect(copy_, &QAction::triggered, this, &ComparePage::copyTable);
   auto* empty = new EmptyState(QStringLiteral("compare"), tr("Nothing to compare yet"),
                                tr("Curves, recipes and timelines of several runs appear side by "
                                   "side here. Choose runs in the "
@@ -60,136 +52,139 @@ ComparePage::ComparePage(Session& session, QWidget* parent)
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(stack_);
-  connect(&Theme::instance(), &Theme::changed, this, [this] {
-    if (!data_.runs.empty()) display(std::move(data_));
-  });
+  connectChoices();
+  connect(&Theme::instance(), &Theme::changed, this, &ComparePage::display);
 }
 
 QWidget* ComparePage::makeContent() {
   auto* content = new QWidget;
-  chips_ = new RunChips;
-  connect(chips_, &RunChips::removed, this, [this](qint64 run) {
-    QList<qint64> rest = runs_;
-    rest.removeAll(run);
-    showRuns(rest);
-  });
-  connect(chips_->addButton(), &QPushButton::clicked, this, &ComparePage::offerRuns);
-  step_ = new QComboBox;
-  step_->setProperty("role", "mono");
-  step_->setObjectName(QStringLiteral("step"));
-  step_->setFixedWidth(120);
-  connect(step_, &QComboBox::activated, this, [this] { read(); });
-  rank_ = new QComboBox;
-  rank_->setProperty("role", "mono");
-  rank_->setObjectName(QStringLiteral("rank"));
-  rank_->setAccessibleName(tr("Rank"));
-  rank_->setToolTip(tr("One rank of each pipeline stage"));
-  rank_->hide();
-  connect(rank_, &QComboBox::activated, this, [this] { read(); });
-  auto* top = new QHBoxLayout;
-  top->setSpacing(12);
-  top->addWidget(chips_, 1, Qt::AlignTop);
-  auto* steps = new QHBoxLayout;
-  steps->setSpacing(12);
-  timelinesOf_ = fieldLabel(tr("timelines of"), step_);
-  steps->addWidget(timelinesOf_);
-  steps->addWidget(step_);
-  steps->addWidget(rank_);
-  auto* right = new QVBoxLayout;
-  right->addLayout(steps);
-  right->addStretch(1);
-  top->addLayout(right);
-  tooMany_ = label({});
-  setTone(tooMany_, "warn");
-  tooMany_->setObjectName(QStringLiteral("tooMany"));
-  tooMany_->setWordWrap(true);
-  tooMany_->hide();
-
-  loss_ = new LineChart(tr("Loss"), Unit::loss);
-  lossDifference_ = new LineChart(tr("Loss difference"), Unit::loss);
-  loss_->setMinimumHeight(190);
-  lossDifference_->setMinimumHeight(144);
-  rate_ = new LineChart(tr("Throughput"), Unit::tokens_per_second);
-  rate_->setDetail(tr("a rank"));
-  rate_->setWarmUp(telemetry::kWarmUpSteps);
-  for (LineChart* chart : {loss_, lossDifference_, rate_}) {
-    chart->setEmptyText(tr("No step has finished yet"));
-    charts_.add(chart);
-  }
-  curves_ = new QWidget;
-  auto* middle = new QVBoxLayout(curves_);
-  middle->setContentsMargins(0, 0, 0, 0);
-  middle->setSpacing(8);
-  middle->addWidget(loss_, 3);
-  middle->addWidget(lossDifference_, 2);
+  board_ = new ChartBoard(session());
+  board_->setDefaults({{.metric = "loss"},
+                       {.metric = "loss", .difference = true},
+                       {.metric = "tokens_per_second"}});
+  board_->setViews(QStringLiteral("compare"));
   upper_ = new QSplitter(Qt::Horizontal);
   upper_->setHandleWidth(8);
   upper_->setProperty("role", "gap");
   upper_->setChildrenCollapsible(false);
   upper_->addWidget(makeDifferences());
-  upper_->addWidget(curves_);
+  upper_->addWidget(board_);
   connect(upper_, &QSplitter::splitterMoved, this, [this] {
     if (keeping_) openSettings()->setValue(layoutKey(), upper_->saveState());
   });
   memory_ = new MemoryBars;
-  rate_->setMinimumHeight(190);
-  more_ = new QWidget;
-  auto* more = new QBoxLayout(QBoxLayout::TopToBottom, more_);
-  more->setContentsMargins(0, 0, 0, 0);
-  more->setSpacing(8);
-  more->addWidget(rate_, 1);
-  more->addWidget(memory_);
+  timelines_ = new CompareTimelines;
+  connect(timelines_, &CompareTimelines::readNeeded, this, [this] { read(); });
+  connect(timelines_->chooseButton(), &QPushButton::clicked, this, &ComparePage::offerTimelines);
+  nodes_ = new StepDifferences(session().workingThreads());
+  connect(nodes_, &StepDifferences::chosenChanged, this,
+          [this] { timelines_->highlight(nodes_->chosen()); });
+  steps_ = new QBoxLayout(QBoxLayout::TopToBottom);
+  steps_->setSpacing(12);
+  steps_->addWidget(timelines_, 1);
+  steps_->addWidget(nodes_, 1);
 
   rows_ = new QVBoxLayout(content);
   rows_->setContentsMargins(metric::edge, metric::group, metric::edge, metric::group);
   rows_->setSpacing(12);
-  rows_->addLayout(top);
-  rows_->addWidget(tooMany_);
+  rows_->addWidget(makeTop());
+  rows_->addWidget(legend_);
   rows_->addWidget(upper_, 1);
-  nodes_ = new StepDifferences(session().workingThreads());
-  connect(nodes_, &StepDifferences::chosenChanged, this, &ComparePage::highlight);
-  steps_ = new QBoxLayout(QBoxLayout::TopToBottom);
-  steps_->setSpacing(12);
-  steps_->addWidget(makeTimelines(), 1);
-  steps_->addWidget(nodes_, 1);
+  rows_->addWidget(memory_);
   rows_->addLayout(steps_, 1);
   arrange();
   return content;
 }
 
+QWidget* ComparePage::makeTop() {
+  chips_ = new RunChips(choices_);
+  add_ = quietButton(tr("Add run"), QStringLiteral("plus"));
+  add_->setObjectName(QStringLiteral("addRun"));
+  connect(add_, &QPushButton::clicked, this, &ComparePage::offerRuns);
+  colorBy_ = new KeyBox(tr("Coloured by"), {tr("each run")});
+  groupBy_ = new KeyBox(tr("Grouped by"), {tr("nothing"), tr("equal recipes (seeds)"),
+                                           tr("sweep or group")});
+  for (KeyBox* box : {colorBy_, groupBy_})
+    connect(box, &QComboBox::currentIndexChanged, this, &ComparePage::display);
+  groupBy_->setToolTip(tr("Charts draw a group as its mean and its range"));
+  showAll_ = linkButton({});
+  showAll_->setObjectName(QStringLiteral("showAllRuns"));
+  connect(showAll_, &QPushButton::clicked, this, [this] { choices_.setHidden(runs(), false); });
+  legend_ = new ColorLegend;
+  auto* top = new QWidget;
+  QHBoxLayout* row = rowOf(top, {}, 8);
+  row->addWidget(chips_, 1, Qt::AlignTop);
+  row->addWidget(showAll_, 0, Qt::AlignTop);
+  row->addWidget(fieldLabel(tr("colour by"), colorBy_), 0, Qt::AlignTop);
+  row->addWidget(colorBy_, 0, Qt::AlignTop);
+  row->addWidget(fieldLabel(tr("group by"), groupBy_), 0, Qt::AlignTop);
+  row->addWidget(groupBy_, 0, Qt::AlignTop);
+  row->addWidget(add_, 0, Qt::AlignTop);
+  return top;
+}
+
+Card* ComparePage::makeDifferences() {
+  differenceCard_ = new Card(tr("Differences"));
+  numbers_ = new Segment({tr("values"), tr("from baseline")});
+  numbers_->setObjectName(QStringLiteral("numbers"));
+  numbers_->button(1)->setToolTip(
+      tr("Every result as its difference from the baseline's. ▲ better, ▼ worse"));
+  connect(numbers_, &Segment::currentChanged, this, [this](int choice) {
+    differences_.setDifferences(choice == 1);
+    table_.setDifferences(choice == 1);
+  });
+  keysShown_ = new Segment({tr("what differs"), tr("all keys")});
+  keysShown_->setObjectName(QStringLiteral("keys"));
+  keysShown_->button(1)->setToolTip(tr("Every key of recipe and environment"));
+  connect(keysShown_, &Segment::currentChanged, this, [this](int choice) {
+    differences_.setAllKeys(choice == 1);
+    table_.setAllKeys(choice == 1);
+  });
+  differenceCard_->addControl(numbers_);
+  differenceCard_->addControl(keysShown_);
+  differenceCard_->setBodyMargins(0, 0, 0, 4);
+  tables_ = new QStackedWidget;
+  tables_->addWidget(new DifferenceView(differences_));
+  tables_->addWidget(new RunTable(table_, choices_));
+  differenceCard_->body()->addWidget(tables_);
+  return differenceCard_;
+}
+
+void ComparePage::connectChoices() {
+  connect(&choices_, &CompareChoices::removeRequested, this, [this](const QList<qint64>& gone) {
+    QList<qint64> rest = runs();
+    for (const qint64 run : gone) rest.removeAll(run);
+    showRuns(rest);
+  });
+  connect(&choices_, &CompareChoices::baselineChanged, this, &ComparePage::display);
+  connect(&choices_, &CompareChoices::timelinesChanged, this, [this] { read(); });
+  for (const auto change : {&CompareChoices::hiddenChanged, &CompareChoices::highlightChanged})
+    connect(&choices_, change, this, [this] {
+      showHidden();
+      showCurves();
+    });
+}
+
+bool ComparePage::isMany() const { return runs().size() > kFew; }
+
 void ComparePage::arrange() {
-  const bool wide = width() >= kWide, veryWide = width() >= kVeryWide;
+  const bool many = isMany(), veryWide = width() >= kVeryWide;
   steps_->setDirection(veryWide ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
-  balance();
-  steps_->setStretchFactor(timelineCard_, veryWide ? 3 : 1);
+  steps_->setStretchFactor(timelines_, veryWide ? 3 : 1);
   steps_->setStretchFactor(nodes_, veryWide ? 2 : 1);
-  statistics_->setFixedWidth(veryWide ? kWideStatistics : kStatistics);
-  auto* more = qobject_cast<QBoxLayout*>(more_->layout());
-  more->setDirection(wide ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
-  more->setStretchFactor(memory_, 1);
-  const bool placed = wide ? upper_->indexOf(more_) >= 0 : rows_->indexOf(more_) >= 0;
-  if (placed) return;
-  if (wide) {
-    upper_->addWidget(more_);
-    for (int i = 0; i < upper_->count(); ++i) upper_->setStretchFactor(i, i < 2 ? 5 : 4);
-    upper_->setSizes({500, 500, 400});
-  } else {
-    rows_->addWidget(more_);
-    for (int i = 0; i < upper_->count(); ++i) upper_->setStretchFactor(i, 1);
-    upper_->setSizes({500, 500});
-  }
-  more_->show();
+  timelines_->setStatisticsWidth(veryWide ? kWideStatistics : kStatistics);
+  tables_->setCurrentIndex(many ? 1 : 0);
+  chips_->setVisible(!many);
+  const int rows = std::min(table_.rowCount(), kMaxTableRows);
+  differenceCard_->setMinimumHeight(many ? rows * kRowHeight + kTableAround : 280);
+  const Qt::Orientation across = many ? Qt::Vertical : Qt::Horizontal;
+  if (upper_->orientation() == across) return;
+  upper_->setOrientation(across);
   if (keeping_) upper_->restoreState(openSettings()->value(layoutKey()).toByteArray());
 }
 
-/// Cards one above the other share the height.
-void ComparePage::balance() {
-  const bool two = steps_->direction() == QBoxLayout::TopToBottom && !nodes_->isHidden();
-  rows_->setStretchFactor(steps_, two ? 2 : 1);
-}
-
 QString ComparePage::layoutKey() const {
-  return QStringLiteral("compare/columns-%1").arg(upper_->count());
+  return isMany() ? QStringLiteral("compare/rows") : QStringLiteral("compare/columns");
 }
 
 void ComparePage::keepLayout() {
@@ -202,52 +197,14 @@ void ComparePage::resizeEvent(QResizeEvent* event) {
   arrange();
 }
 
-Card* ComparePage::makeDifferences() {
-  auto* card = new Card(tr("Differences"));
-  keys_ = new Segment({tr("what differs"), tr("all keys")});
-  keys_->setObjectName(QStringLiteral("keys"));
-  keys_->button(1)->setToolTip(tr("Every key of recipe and environment"));
-  connect(keys_, &Segment::currentChanged, this,
-          [this](int choice) { differences_.setAllKeys(choice == 1); });
-  card->addControl(keys_);
-  card->setBodyMargins(0, 0, 0, 4);
-  card->setMinimumHeight(280);
-  card->body()->addWidget(new DifferenceView(differences_));
-  return card;
-}
-
-QWidget* ComparePage::makeTimelines() {
-  timelineCard_ = new Card(tr("Timelines"));
-  timelineCard_->setMinimumHeight(330);
-  timelineCard_->setBodyMargins(0, 0, 0, 0);
-  timelineCard_->addControl(new TimelineLegend);
-  auto* view = new TimelineView;
-  timelines_ = view->timeline();
-  timelineCard_->addControl(view->tools());
-  timelines_->setEmptyText(tr("None of these runs has a profiled step"));
-  connect(timelines_, &TimelineWidget::selectionChanged, this, &ComparePage::showStatistics);
-  statistics_ = new StepStatistics;
-  auto* row = new QHBoxLayout;
-  row->setSpacing(0);
-  row->addWidget(view, 1);
-  row->addWidget(line(Qt::Vertical));
-  row->addWidget(statistics_);
-  timelineCard_->body()->addLayout(row);
-  return timelineCard_;
-}
-
 QString ComparePage::subtitle() const {
-  if (data_.runs.empty()) return {};
-  const auto count = static_cast<qint64>(data_.runs.size());
-  if (hasPlansAlone()) return format::plural(count, tr("predicted plan"));
-  const QString drawn = format::plural(count, tr("run"));
-  return runs_.size() > drawnRuns(runs_).size()
-             ? tr("%1 of %2").arg(drawn).arg(format::count(runs_.size()))
-             : drawn;
+  if (data_.comparison.runs.empty()) return {};
+  const auto count = static_cast<qint64>(data_.comparison.runs.size());
+  return format::plural(count, data_.hasPlansAlone() ? tr("predicted plan") : tr("run"));
 }
 
 void ComparePage::activated() {
-  if (chosen_ && !runs_.isEmpty()) {
+  if (chosen_ && !runs().isEmpty()) {
     if (!reading_.running()) read(false);
     return;
   }
@@ -255,28 +212,41 @@ void ComparePage::activated() {
   asked_ = true;
   session().read(
       newest_, [](storage::Reader& reader) { return newestRuns(reader, kShownUnasked); },
-      [this](const Result<std::vector<storage::RunId>>& runs) {
-        if (chosen_ || !runs) return;
-        setRuns(QList<qint64>(runs->begin(), runs->end()));
-        stack_->setCurrentIndex(runs_.isEmpty() ? 1 : 0);
-        if (!runs_.isEmpty()) read(false);
+      [this](const Result<std::vector<storage::RunId>>& newest) {
+        if (chosen_ || !newest) return;
+        const bool same = runs() == QList<qint64>(newest->begin(), newest->end());
+        if (!same) {
+          const QSignalBlocker quiet(choices_);
+          choices_.setRuns(QList<qint64>(newest->begin(), newest->end()));
+        }
+        stack_->setCurrentIndex(runs().isEmpty() ? 1 : 0);
+        if (!runs().isEmpty()) read(!same);
       });
 }
 
 void ComparePage::showRun(qint64 run) {
-  QList<qint64> runs = runs_;
-  if (!runs.contains(run)) runs.append(run);
-  showRuns(runs);
+  QList<qint64> all = runs();
+  if (!all.contains(run)) all.append(run);
+  showRuns(all);
 }
 
-void ComparePage::showRuns(const QList<qint64>& runs) {
-  chosen_ = !runs.isEmpty();
-  setRuns(runs);
-  data_ = {};
-  present_ = {};
-  step_->clear();
-  rank_->clear();
-  if (runs.isEmpty()) {
+void ComparePage::showRuns(const QList<qint64>& wanted) {
+  chosen_ = !wanted.isEmpty();
+  QList<qint64> once;
+  QSet<qint64> seen;
+  for (const qint64 run : wanted) {
+    if (seen.contains(run)) continue;
+    seen.insert(run);
+    once.append(run);
+  }
+  std::erase_if(plans_, [&](const auto& plan) { return !seen.contains(plan.first); });
+  {
+    const QSignalBlocker quiet(choices_);  // all of it is read and shown below
+    choices_.setRuns(once);
+  }
+  timelines_->reset();
+  if (once.isEmpty()) {
+    data_ = {};
     reading_.drop();
     stack_->setCurrentIndex(1);
     copy_->setEnabled(false);
@@ -290,13 +260,14 @@ void ComparePage::showRuns(const QList<qint64>& runs) {
 
 void ComparePage::showNodes(qint64 run) {
   nodesOf_ = run;
-  QList<qint64> runs = chosen_ ? runs_ : QList<qint64>();
-  if (const auto drawn = drawnRuns(runs); !drawn.contains(run)) {
-    // Only the first of too many are drawn: it has to be among them.
-    runs.removeAll(run);
-    runs.insert(std::min(drawn.size(), static_cast<qsizetype>(kMaxCompared) - 1), run);
+  QList<qint64> all = chosen_ ? runs() : QList<qint64>();
+  if (!all.contains(run)) all.append(run);
+  if (all.size() > CompareChoices::kTimelines) {
+    const QSignalBlocker quiet(choices_);
+    choices_.setRuns(all);
+    choices_.setTimelines({run}, true);
   }
-  showRuns(runs);
+  showRuns(all);
 }
 
 void ComparePage::showPlans(const std::vector<PlannedRecipe>& plans) {
@@ -309,35 +280,20 @@ void ComparePage::showPlans(const std::vector<PlannedRecipe>& plans) {
   showRuns(ids);
 }
 
-void ComparePage::setRuns(const QList<qint64>& runs) {
-  const QList<qint64> before = std::exchange(runs_, {});
-  for (const qint64 run : runs)
-    if (!runs_.contains(run)) runs_.append(run);
-  std::erase_if(plans_, [this](const auto& plan) { return !runs_.contains(plan.first); });
-  // The user's zoom stays while the same runs go on.
-  if (runs_ == before) return;
-  for (LineChart* chart : {loss_, lossDifference_, rate_}) chart->showAll();
-}
-
 void ComparePage::read(bool anyway) {
+  const QList<qint64> shown = choices_.timelines();
+  CompareQuery query{.runs = {runs().begin(), runs().end()},
+                     .plans = plans_,
+                     .timelines = {shown.begin(), shown.end()},
+                     .step = timelines_->step(),
+                     .rank = timelines_->rank(),
+                     .anyway = anyway};
   session().read(
       reading_,
-      [runs = std::vector<storage::RunId>(runs_.begin(), runs_.end()), plans = plans_,
-       before = anyway ? Present() : present_, step = step_->currentData().toLongLong(),
-       rank = rank_->currentData().toLongLong()](storage::Reader& reader) -> Result<Answer> {
-        auto present = presentRuns(reader, runs);
-        if (!present) return fail(present);
-        Answer answer{std::move(*present), std::nullopt};
-        if (answer.present.runs.empty() || answer.present == before) return answer;
-        const auto& there = answer.present.runs;
-        const auto count = static_cast<ptrdiff_t>(std::min(there.size(), kMaxCompared));
-        const std::vector<storage::RunId> drawn(there.begin(), there.begin() + count);
-        auto data = readCompareData(reader, drawn, plans, step, rank);
-        if (!data) return fail(data);
-        answer.data = std::move(*data);
-        return answer;
+      [reader = reader_, query = std::move(query)](storage::Reader& store) {
+        return reader->read(store, query);
       },
-      [this](Result<Answer> answer) {
+      [this](Result<CompareAnswer> answer) {
         if (!answer)
           return Q_EMIT session().message(QString::fromStdString(answer.error().message),
                                           Tone::bad);
@@ -345,161 +301,123 @@ void ComparePage::read(bool anyway) {
       });
 }
 
-void ComparePage::take(Answer answer) {
-  const auto& there = answer.present.runs;
+void ComparePage::take(CompareAnswer answer) {
+  const QList<qint64> there(answer.present.begin(), answer.present.end());
   // Drops runs that were removed meanwhile or are in the trash.
-  if (there.size() != static_cast<size_t>(runs_.size()))
-    setRuns(QList<qint64>(there.begin(), there.end()));
-  present_ = std::move(answer.present);
-  if (runs_.isEmpty()) return showRuns({});
-  if (answer.data) display(std::move(*answer.data));
+  if (there != runs()) {
+    const QList<qint64> before = choices_.timelines();
+    {
+      const QSignalBlocker quiet(choices_);
+      choices_.setRuns(there);
+    }
+    if (there.isEmpty()) return showRuns({});
+    if (choices_.timelines() != before) read();
+  }
+  if (!answer.data) return;
+  data_ = std::move(*answer.data);
+  display();
 }
 
-void ComparePage::display(CompareData data) {
-  data_ = std::move(data);
-  strokes_.clear();
-  for (const int slot : session().runSlots().of(drawnRuns(runs_)))
-    strokes_.append(runStroke(slot, Theme::instance().scheme()));
-  chips_->setRuns(data_.comparison.runs, strokes_);
-  tooMany_->setVisible(runs_.size() > drawnRuns(runs_).size());
-  tooMany_->setText(tr("%1 are chosen; only the first %2 are drawn. Remove some, untick them under "
-                       "Add run, or choose fewer in Runs.")
-                        .arg(format::plural(runs_.size(), tr("run")))
-                        .arg(kMaxCompared));
-  differences_.setComparison(data_.comparison, strokes_);
+void ComparePage::display() {
+  if (data_.comparison.runs.empty()) return;
+  keys_ = comparedKeys(data_.comparison, data_.indexOf(choices_.baseline()), false);
+  for (KeyBox* box : {colorBy_, groupBy_}) box->setKeys(keys_);
+  const Scheme scheme = Theme::instance().scheme();
+  QList<qint64> ids;
+  for (const storage::RunSummary& run : data_.comparison.runs) ids.append(run.id);
+  const auto key = colorBy_->key();
+  coloring_ = key ? colorByKey(keys_[*key], scheme)
+                  : colorByRun(data_.comparison.runs, session().runSlots().of(ids), scheme);
+  legend_->setColoring(key ? keys_[*key].name : QString(), coloring_);
   copy_->setEnabled(true);
-  const qlonglong before = step_->currentData().toLongLong();
-  step_->clear();
-  step_->addItem(tr("newest"), 0);
-  for (auto step = data_.commonSteps.rbegin(); step != data_.commonSteps.rend(); ++step)
-    step_->addItem(tr("step %1").arg(format::count(*step)), QVariant::fromValue<qlonglong>(*step));
-  step_->setCurrentIndex(std::max(0, step_->findData(before)));
-  rank_->clear();
-  for (const int64_t rank : data_.ranks)
-    rank_->addItem(tr("rank %1").arg(rank), QVariant::fromValue<qlonglong>(rank));
-  rank_->setCurrentIndex(std::max(0, rank_->findData(QVariant::fromValue<qlonglong>(data_.rank))));
-  showControls();
-  showCurves(data_);
+  showTables();
+  showHidden();
+  showCurves();
   showMemory();
-  showTimelines();
   showSteps();
+  arrange();
   Q_EMIT headerChanged();
 }
 
-bool ComparePage::hasPlansAlone() const {
-  return !data_.runs.empty() && std::ranges::none_of(data_.runs, isRun);
+void ComparePage::showTables() {
+  const bool many = isMany();
+  const size_t runCount = data_.comparison.runs.size();
+  numbers_->setVisible(runCount > 2);  // two have a column for it
+  groupBy_->setEnabled(runCount > 2);
+  chips_->setRuns(many ? std::vector<storage::RunSummary>() : data_.comparison.runs,
+                  coloring_.strokes);
+  if (many)
+    table_.setComparison(data_.comparison, coloring_.strokes);
+  else
+    differences_.setComparison(data_.comparison, coloring_.strokes,
+                               data_.indexOf(choices_.baseline()));
 }
 
-/// Plans have no steps to choose from, and no curves.
-void ComparePage::showControls() {
-  const bool plans = hasPlansAlone();
-  rank_->setVisible(data_.ranks.size() > 1);
-  step_->setVisible(!plans);
-  timelinesOf_->setVisible(!plans || data_.ranks.size() > 1);
-  curves_->setVisible(!plans);
-  rate_->setVisible(!plans);
+void ComparePage::showHidden() {
+  const auto hidden = choices_.hiddenCount();
+  showAll_->setText(tr("%1 hidden: show all").arg(format::plural(hidden, tr("run"))));
+  showAll_->setVisible(hidden > 0);
 }
 
-void ComparePage::showCurves(const CompareData& data) {
-  for (LineChart* chart : {loss_, lossDifference_, rate_}) chart->clearCurves();
-  for (size_t i = 0; i < data.runs.size(); ++i) {
-    if (!isRun(data.runs[i])) continue;
-    const RunStroke& stroke = strokes_[static_cast<qsizetype>(i)];
-    const QString name = format::spelled(data.runs[i].detail.summary.name);
-    loss_->setSeries(loss_->addCurve(name, stroke.color, stroke.marker), data.runs[i].loss);
-    rate_->setSeries(rate_->addCurve(name, stroke.color, stroke.marker), data.runs[i].rate);
+void ComparePage::showCurves() {
+  const auto key = groupBy_->key();
+  const int own = groupBy_->ownChoice();
+  const QStringList groups = key               ? groupsBy(keys_[*key])
+                             : own == kSeeds    ? seedGroups(data_.comparison)
+                             : own == kRecorded ? recordedGroups(data_.comparison)
+                                                : QStringList();
+  std::vector<BoardRun> shown;
+  for (size_t i = 0; i < data_.comparison.runs.size(); ++i) {
+    const storage::RunSummary& run = data_.comparison.runs[i];
+    if (isPlanned(run.id)) continue;
+    const auto at = static_cast<qsizetype>(i);
+    shown.push_back({run.id, format::spelled(run.name), coloring_.strokes[at], groups.value(at),
+                     choices_.isHidden(run.id), choices_.highlighted().contains(run.id)});
   }
-  // A resumed run and its parent have no step in common.
-  const bool two = !data.lossDifference.empty();
-  lossDifference_->setVisible(two);
-  if (two) {
-    lossDifference_->setDetail(
-        QStringLiteral("%1 − %2").arg(format::shortName(data.runs[1].detail.summary.name),
-                                      format::shortName(data.runs[0].detail.summary.name)));
-    lossDifference_->setSeries(lossDifference_->addCurve(tr("difference"), colors().text),
-                               data.lossDifference);
+  board_->setVisible(!shown.empty());
+  board_->setBaseline(choices_.baseline() > 0 ? choices_.baseline() : 0);
+  board_->setRuns(std::move(shown));
+}
+
+MemoryBars::Run ComparePage::memoryOf(size_t run) const {
+  const storage::RunId id = data_.comparison.runs[run].id;
+  MemoryBars::Run bars;
+  bars.name = format::spelled(data_.comparison.runs[run].name);
+  bars.stroke = coloring_.strokes[static_cast<qsizetype>(run)];
+  for (const storage::Compared& result : data_.comparison.results) {
+    const bool measured = result.key == "peak_bytes";
+    if (!measured && result.key != "predicted_peak_bytes") continue;
+    MemoryBars::Peak& peak = measured ? bars.measured : bars.predicted;
+    if (const auto& value = result.values[run]) peak.bytes = storage::number_of(*value);
+    const size_t baseline = data_.indexOf(choices_.baseline());
+    if (baseline >= result.values.size() || baseline == run) continue;
+    if (const auto difference =
+            storage::difference_of(result.key, result.values[baseline], result.values[run]))
+      peak.difference = QString::fromStdString(storage::difference_text(result.key, *difference));
   }
-  for (LineChart* chart : {loss_, lossDifference_, rate_}) chart->flush();
+  const auto shown = std::ranges::find(data_.steps, id, &ShownStep::run);
+  if (shown == data_.steps.end()) return bars;
+  const workbench::RunSteps& steps = *shown->facts.steps;
+  if (steps.document) bars.predicted.uses = steps.document->memory;
+  for (const auto& [rank, side] : steps.measured)
+    if (side.memory && (!bars.measured.uses || side.memory->total() > bars.measured.uses->total()))
+      bars.measured.uses = side.memory;
+  return bars;
 }
 
 void ComparePage::showMemory() {
-  std::vector<MemoryBars::Run> runs;
-  for (size_t i = 0; i < data_.runs.size(); ++i) {
-    const storage::RunDetail& run = data_.runs[i].detail;
-    runs.push_back({format::spelled(run.summary.name), strokes_[static_cast<qsizetype>(i)],
-                    resultOf(run, "peak_bytes"), resultOf(run, "predicted_peak_bytes")});
-  }
-  memory_->display(runs);
-}
-
-void ComparePage::showTimelines() {
-  std::vector<TimelineRow> rows;
-  drawn_.clear();
-  for (size_t i = 0; i < data_.runs.size(); ++i) {
-    const RunFacts& run = data_.runs[i];
-    const RunStroke& stroke = strokes_[static_cast<qsizetype>(i)];
-    TimelineRow row;
-    row.title = format::spelled(run.detail.summary.name);
-    if (run.timeline) row.subtitle = format::seconds(double(run.timeline->lengthUs()) / 1e6);
-    row.color = stroke.color;
-    row.marker = stroke.marker;
-    row.timeline = run.timeline;
-    if (run.steps) row.plan = run.steps->plan;
-    if (showsMeasured(i)) {
-      rows.push_back(row);
-      drawn_.push_back({run.detail.summary.id, workbench::Kind::measured});
-    }
-    if (!showsPredicted(i)) continue;
-    drawn_.push_back({run.detail.summary.id, workbench::Kind::predicted});
-    if (showsMeasured(i)) row.title = tr("predicted");
-    row.subtitle = format::seconds(double(run.predicted->lengthUs()) / 1e6);
-    row.timeline = run.predicted;
-    rows.push_back(std::move(row));
-  }
-  timelines_->setRows(std::move(rows));
-  timelineCard_->setNote(
-      hasPlansAlone() ? tr("as predicted, rank %1, aligned at their start").arg(data_.rank)
-      : data_.commonSteps.empty()
-          ? tr("the newest profiled step of each, rank %1, aligned at its start").arg(data_.rank)
-          : tr("step %1, rank %2, aligned at its start")
-                .arg(format::count(std::ranges::find_if(data_.runs, isRun)->steps->step))
-                .arg(data_.rank));
-  showStatistics();
-}
-
-bool ComparePage::showsPredicted(size_t run) const {
-  constexpr size_t kMaxRuns = 4;
-  const RunFacts& of = data_.runs[run];
-  if (!showsMeasured(run)) return of.predicted != nullptr;
-  return of.timeline && of.predicted && data_.runs.size() <= kMaxRuns;
-}
-
-void ComparePage::showStatistics() {
-  std::vector<StepStatistics::Run> runs;
-  size_t row = 0;
-  for (size_t i = 0; i < data_.runs.size(); ++i) {
-    const RunStroke& stroke = strokes_[static_cast<qsizetype>(i)];
-    const QString name = format::spelled(data_.runs[i].detail.summary.name);
-    const bool measured = showsMeasured(i), predicted = showsPredicted(i);
-    const size_t at = row;
-    row += measured + predicted;
-    // A prediction comes first, as in the steps below: differences are of the measured from it.
-    if (predicted)
-      runs.push_back(
-          {measured ? tr("pred.") : name, stroke, timelines_->statistics(at + measured)});
-    if (measured && data_.runs[i].timeline)
-      runs.push_back({name, stroke, timelines_->statistics(at)});
-  }
-  const auto selection = timelines_->selection();
-  statistics_->setVisible(!runs.empty());
-  statistics_->display(runs, selection ? std::optional(selection->length()) : std::nullopt);
+  std::vector<MemoryBars::Run> bars;
+  for (size_t run = 0; run < data_.comparison.runs.size(); ++run) bars.push_back(memoryOf(run));
+  memory_->display(bars);
 }
 
 void ComparePage::showSteps() {
+  timelines_->display(data_, coloring_.strokes);
   std::vector<std::shared_ptr<const workbench::RunSteps>> steps;
-  for (const RunFacts& run : data_.runs) steps.push_back(run.steps);
+  for (const ShownStep& shown : data_.steps) steps.push_back(shown.facts.steps);
   nodes_->setSteps(std::move(steps), data_.rank);
-  balance();
+  const bool two = steps_->direction() == QBoxLayout::TopToBottom && !nodes_->isHidden();
+  rows_->setStretchFactor(steps_, two ? 2 : 1);
   if (const qint64 run = std::exchange(nodesOf_, 0); run != 0) {
     nodes_->pickPrediction(run);
     // The card gets its place with the layout.
@@ -507,35 +425,38 @@ void ComparePage::showSteps() {
   }
 }
 
-void ComparePage::highlight() {
-  const auto& chosen = nodes_->chosen();
-  if (!chosen) {
-    timelines_->setHighlight({});
-    return timelines_->fit();
-  }
-  timelines_->setHighlight([chosen = *chosen, drawn = drawn_](size_t row, const auto& span) {
-    return row < drawn.size() && chosen.has(drawn[row], span);
-  });
-  timelines_->showFound();
-}
-
 void ComparePage::offerRuns() {
   session().read(
       listing_, [](storage::Reader& reader) { return reader.runs(); },
-      [this](Result<std::vector<storage::RunSummary>> runs) {
-        if (!runs) return;
-        std::erase_if(*runs, [](const storage::RunSummary& run) { return run.steps == 0; });
-        auto* chooser = new RunChooser(this);
-        chooser->setRuns(std::move(*runs), QSet<qint64>(runs_.begin(), runs_.end()));
-        connect(chooser, &RunChooser::ticked, this, [this](qint64 run, bool on) {
-          QList<qint64> chosen = runs_;
+      [this](Result<std::vector<storage::RunSummary>> all) {
+        if (!all) return;
+        std::erase_if(*all, [](const storage::RunSummary& run) { return run.steps == 0; });
+        openChooser(add_, std::move(*all), runs(), [this](qint64 run, bool on) {
+          QList<qint64> chosen = runs();
           chosen.removeAll(run);
           if (on) chosen.append(run);
           showRuns(chosen);
         });
-        const QPushButton* button = chips_->addButton();
-        chooser->popup(button->mapToGlobal(QPoint(0, button->height() + 4)));
       });
+}
+
+void ComparePage::offerTimelines() {
+  openChooser(timelines_->chooseButton(), data_.comparison.runs, choices_.timelines(),
+              [this](qint64 run, bool on) { choices_.setTimelines({run}, on); });
+}
+
+void ComparePage::openChooser(QWidget* at, std::vector<storage::RunSummary> all,
+                              const QList<qint64>& ticked,
+                              const std::function<void(qint64, bool)>& tick) {
+  auto* chooser = new RunChooser(this);
+  chooser->setRuns(std::move(all), QSet<qint64>(ticked.begin(), ticked.end()));
+  connect(chooser, &RunChooser::ticked, this, tick);
+  chooser->popup(at->mapToGlobal(QPoint(0, at->height() + 4)));
+}
+
+void ComparePage::copyTable() {
+  QGuiApplication::clipboard()->setText(isMany() ? table_.text() : differences_.text());
+  Q_EMIT session().message(tr("The table of differences was copied"), Tone::good);
 }
 
 }  // namespace heddle::gui

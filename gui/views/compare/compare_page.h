@@ -1,24 +1,22 @@
-// Compare: chosen runs side by side: differences, overlaid curves, aligned timelines.
+// Compare: chosen runs side by side: what differs, curves, memory, steps. Of few runs each is a
+// column with its chip on top; of many each is a row of a table. GUI thread only.
 #pragma once
 
-#include <QComboBox>
 #include <QScrollArea>
 #include <QSplitter>
 #include <QStackedWidget>
 
-#include "gui/charts/chart_group.h"
-#include "gui/charts/line_chart.h"
+#include "gui/charts/chart_board.h"
 #include "gui/page.h"
 #include "gui/session.h"
-#include "gui/theme/run_colors.h"
-#include "gui/timeline/timeline_view.h"
-#include "gui/views/compare/compare_data.h"
+#include "gui/views/compare/color_legend.h"
+#include "gui/views/compare/compare_choices.h"
+#include "gui/views/compare/compare_timelines.h"
 #include "gui/views/compare/difference_view.h"
+#include "gui/views/compare/key_box.h"
 #include "gui/views/compare/memory_bars.h"
 #include "gui/views/compare/run_chips.h"
-#include "gui/views/compare/step_differences.h"
-#include "gui/views/compare/step_statistics.h"
-#include "gui/widgets/card.h"
+#include "gui/views/compare/run_table.h"
 #include "gui/widgets/segment.h"
 
 namespace heddle::gui {
@@ -40,79 +38,71 @@ class ComparePage : public Page {
   void showPlans(const std::vector<PlannedRecipe>& plans) override;
   void keepLayout() override;
   bool isReady() const override {
-    return asked_ && !reading_.running() && !newest_.running() && nodes_->isReady();
+    return asked_ && !reading_.running() && !newest_.running() && nodes_->isReady() &&
+           board_->isReady();
   }
 
-  /// All that were chosen; the first kMaxCompared of them are drawn.
-  const QList<qint64>& runs() const { return runs_; }
+  const QList<qint64>& runs() const { return choices_.runs(); }
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
 
  private:
   QWidget* makeContent();
-  void arrange();
-  void balance();
+  QWidget* makeTop();
   Card* makeDifferences();
-  QWidget* makeTimelines();
-  void setRuns(const QList<qint64>& runs);
+  void connectChoices();
+  void arrange();
+  QString layoutKey() const;
+  bool isMany() const;
   /// `anyway`: also when nothing that is shown has changed.
   void read(bool anyway = true);
-  struct Answer {
-    Present present;
-    std::optional<CompareData> data;  // none: nothing has changed
-  };
-  void take(Answer answer);
-  void display(CompareData data);
-  void showControls();
-  void showCurves(const CompareData& data);
+  void take(CompareAnswer answer);
+  /// Shows what was read.
+  void display();
+  void showTables();
+  void showCurves();
   void showMemory();
-  void showTimelines();
-  /// Whether a row of the timelines is the run's measured step; whether one says what it was
-  /// predicted to be: of few runs, and of plans.
-  bool showsMeasured(size_t run) const { return !isPlanned(data_.runs[run].steps->id); }
-  bool showsPredicted(size_t run) const;
-  bool hasPlansAlone() const;
-  void showStatistics();
   void showSteps();
-  /// Highlights the chosen row's spans in the timelines.
-  void highlight();
+  void showHidden();
+  MemoryBars::Run memoryOf(size_t run) const;
   void offerRuns();
-  QString layoutKey() const;
+  void offerTimelines();
+  void openChooser(QWidget* at, std::vector<storage::RunSummary> all, const QList<qint64>& ticked,
+                   const std::function<void(qint64, bool)>& tick);
+  void copyTable();
 
   Job newest_;
   Job reading_;
   Job listing_;
-  QList<qint64> runs_;
+  std::shared_ptr<CompareReader> reader_ = std::make_shared<CompareReader>();
+  CompareChoices choices_;
   Plans plans_;          // of which some may be among the runs
   bool chosen_ = false;  // by the user, not by the page itself
   bool asked_ = false;
   CompareData data_;
-  Present present_;
-  QList<RunStroke> strokes_;  // of the runs that are drawn
+  std::vector<ComparedKey> keys_;  // that differ
+  RunColoring coloring_;
   DifferenceModel differences_;
-  ChartGroup charts_;
+  RunTableModel table_{choices_};
   QStackedWidget* stack_;
   QScrollArea* area_;
-  QSplitter* upper_;
+  QSplitter* upper_;  // what differs, and charts
   QVBoxLayout* rows_;
   QBoxLayout* steps_;  // timelines, and where they differ
-  QWidget* more_;      // throughput and memory: next to the loss, or below all
   RunChips* chips_;
-  QLabel* tooMany_;
-  QLabel* timelinesOf_;
-  QComboBox* step_;
-  QComboBox* rank_;
-  Segment* keys_;
-  QWidget* curves_;
-  LineChart* loss_;
-  LineChart* lossDifference_;
-  LineChart* rate_;
+  QPushButton* add_;
+  KeyBox* colorBy_;
+  KeyBox* groupBy_;
+  ColorLegend* legend_;
+  QPushButton* showAll_;
+  QStackedWidget* tables_;
+  Card* differenceCard_;
+  Segment* keysShown_;
+  Segment* numbers_;
+  ChartBoard* board_;
   MemoryBars* memory_;
-  TimelineWidget* timelines_;
-  Card* timelineCard_;
-  StepStatistics* statistics_;
-  std::vector<StepDifferences::Choice> drawn_;  // by row of the timelines
+  CompareTimelines* timelines_;
   StepDifferences* nodes_;
   QAction* copy_;
   bool keeping_ = false;

@@ -1,4 +1,5 @@
-// Peak memory of each compared run against one another, measured and predicted. Many runs scroll.
+// Peak memory of each compared run against one another, predicted and measured, by category where
+// that is known. Many runs scroll.
 #pragma once
 
 #include <QGridLayout>
@@ -6,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/plan/memory_bytes.h"
 #include "gui/theme/run_colors.h"
 #include "gui/widgets/card.h"
 
@@ -15,11 +17,16 @@ class MemoryBars : public Card {
   Q_OBJECT
 
  public:
+  /// The peak of the rank that holds most, in bytes.
+  struct Peak {
+    std::optional<double> bytes;
+    std::optional<plan::MemoryBytes> uses;
+    QString difference;  // from the baseline's; mostly empty
+  };
   struct Run {
     QString name;
     RunStroke stroke;
-    std::optional<double> measured;  // bytes of the highest rank
-    std::optional<double> predicted;
+    Peak predicted, measured;
   };
 
   explicit MemoryBars(QWidget* parent = nullptr);
@@ -27,9 +34,10 @@ class MemoryBars : public Card {
   void display(const std::vector<Run>& runs);
 
  private:
-  void addBar(int row, double bytes, double most, double opacity, const QString& word);
+  void addBar(int row, const Peak& peak, double most, const QString& word, double opacity);
 
   QGridLayout* rows_;
+  QWidget* legend_;
 };
 
 }  // namespace heddle::gui

@@ -38,19 +38,25 @@ storage::Values resultsOf(const plan::Document& d) {
 
 }  // namespace
 
-RunFacts factsOf(const PlannedRecipe& planned, storage::RunId id, int64_t rank) {
-  RunFacts facts;
+storage::Comparand comparandOf(const PlannedRecipe& planned, storage::RunId id) {
   const plan::Document& document = planned.prediction->document;
-  facts.detail.summary.id = id;
-  facts.detail.summary.name = planned.name.toStdString();
-  facts.detail.summary.recipe_name =
+  storage::Comparand run;
+  run.summary.id = id;
+  run.summary.name = planned.name.toStdString();
+  run.summary.recipe_name =
       QObject::tr("predicted on %1").arg(QString::fromStdString(document.hardware)).toStdString();
-  facts.detail.environment = {{"executor", document.executor},
-                              {"ranks", static_cast<double>(document.ranks)}};
-  facts.detail.results = resultsOf(document);
+  for (const auto& [key, value] : recipe::flatten(planned.recipe)) run.recipe[key] = value;
+  run.environment = {{"executor", document.executor},
+                     {"ranks", static_cast<double>(document.ranks)}};
+  run.results = resultsOf(document);
+  return run;
+}
+
+StepFacts stepFactsOf(const PlannedRecipe& planned, storage::RunId id, int64_t rank) {
+  StepFacts facts;
   auto steps = std::make_shared<workbench::RunSteps>();
   steps->id = id;
-  steps->run = facts.detail.summary.name;
+  steps->run = planned.name.toStdString();
   steps->document = wholeDocument(*planned.prediction);
   if (const plan::RankTimeline* shown = steps->timeline(rank))
     facts.predicted =
@@ -58,12 +64,6 @@ RunFacts factsOf(const PlannedRecipe& planned, storage::RunId id, int64_t rank) 
             ->timelines[static_cast<size_t>(shown - steps->document->timelines.data())];
   facts.steps = std::move(steps);
   return facts;
-}
-
-storage::Values recipeValues(const PlannedRecipe& planned) {
-  storage::Values values;
-  for (const auto& [key, value] : recipe::flatten(planned.recipe)) values[key] = value;
-  return values;
 }
 
 }  // namespace heddle::gui

@@ -9,7 +9,6 @@ namespace heddle::gui {
 
 RunTableModel::RunTableModel(const CompareChoices& choices, QObject* parent)
     : QAbstractTableModel(parent), choices_(choices) {
-  connect(&choices, &CompareChoices::baselineChanged, this, &RunTableModel::rebuild);
   for (const auto change : {&CompareChoices::hiddenChanged, &CompareChoices::timelinesChanged})
     connect(&choices, change, this, [this] { changed(Qt::Vertical); });
 }

@@ -10,7 +10,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kRight = 8, kMark = 14, kMarkGap = 4;
+constexpr int kCellRight = 8, kMark = 14, kMarkGap = 4;
 constexpr double kTint = 0.32;  // of the colour at full heat
 constexpr int kShortText = 12;  // longer ones may be elided: the tooltip has them
 
@@ -63,7 +63,7 @@ void paintValueCell(QPainter& painter, const QStyleOptionViewItem& option, const
     painter.fillRect(
         option.rect.adjusted(1, 0, -1, -1),
         blend(c.surface, heat > 0 ? c.good : c.bad, kTint * std::abs(heat)));
-  const QRect cell = option.rect.adjusted(kMark + kMarkGap, 0, -kRight, 0);
+  const QRect cell = option.rect.adjusted(kMark + kMarkGap, 0, -kCellRight, 0);
   painter.setFont(font::mono(12, best ? QFont::DemiBold : QFont::Normal));
   painter.setPen(muted ? c.muted : best ? c.goodText : c.text);
   const QString text = painter.fontMetrics().elidedText(index.data().toString(), Qt::ElideMiddle,

@@ -102,7 +102,8 @@ class MetricsShownTest : public QObject {
 
   void compare() {
     auto reader = must(storage::Reader::open(shown_->path));
-    const auto data = must(readCompareData(reader, {run_, other_}, {}, 0, 0));
+    const auto answer = must(CompareReader().read(reader, {.runs = {run_, other_}}));
+    const CompareData& data = answer.data.value();
     DifferenceModel model;
     model.setComparison(data.comparison, {RunStroke{}, RunStroke{}});
     model.setAllKeys(true);
