@@ -29,9 +29,9 @@ struct CompareData {
 };
 
 struct CompareQuery {
-  std::vector<storage::RunId> runs;
-  Plans plans;
-  std::vector<storage::RunId> timelines;
+  std::vector<storage::RunId> runs = {};
+  Plans plans = {};
+  std::vector<storage::RunId> timelines = {};
   int64_t step = 0;  // 0: each run's newest profiled step, the newest common one where there is one
   int64_t rank = 0;
   bool anyway = true;  // also when nothing has changed since the last reading

@@ -240,6 +240,9 @@ void ComparePage::showRuns(const QList<qint64>& wanted) {
     once.append(run);
   }
   std::erase_if(plans_, [&](const auto& plan) { return !seen.contains(plan.first); });
+  // The user's zoom stays while the same runs go on.
+  if (once != runs())
+    for (MetricChart* chart : board_->charts()) chart->showAll();
   {
     const QSignalBlocker quiet(choices_);  // all of it is read and shown below
     choices_.setRuns(once);
