@@ -73,8 +73,7 @@ Result<CompareAnswer> CompareReader::read(storage::Reader& reader, const Compare
   CompareAnswer answer;
   for (const storage::RunId run : query.runs) {
     const auto known = present_.find(run);
-    if (isPlanned(run) || (known != present_.end() && known->second))
-      answer.present.push_back(run);
+    if (isPlanned(run) || (known != present_.end() && known->second)) answer.present.push_back(run);
   }
   if (answer.present.empty() || (!*changed && !query.anyway)) return answer;
   CompareData data;

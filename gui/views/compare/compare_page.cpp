@@ -102,8 +102,8 @@ QWidget* ComparePage::makeTop() {
   add_->setObjectName(QStringLiteral("addRun"));
   connect(add_, &QPushButton::clicked, this, &ComparePage::offerRuns);
   colorBy_ = new KeyBox(tr("Coloured by"), {tr("each run")});
-  groupBy_ = new KeyBox(tr("Grouped by"), {tr("nothing"), tr("equal recipes (seeds)"),
-                                           tr("sweep or group")});
+  groupBy_ = new KeyBox(tr("Grouped by"),
+                        {tr("nothing"), tr("equal recipes (seeds)"), tr("sweep or group")});
   for (KeyBox* box : {colorBy_, groupBy_})
     connect(box, &QComboBox::currentIndexChanged, this, &ComparePage::display);
   groupBy_->setToolTip(tr("Charts draw a group as its mean and its range"));
@@ -365,7 +365,7 @@ void ComparePage::showHidden() {
 void ComparePage::showCurves() {
   const auto key = groupBy_->key();
   const int own = groupBy_->ownChoice();
-  const QStringList groups = key               ? groupsBy(keys_[*key])
+  const QStringList groups = key                ? groupsBy(keys_[*key])
                              : own == kSeeds    ? seedGroups(data_.comparison)
                              : own == kRecorded ? recordedGroups(data_.comparison)
                                                 : QStringList();

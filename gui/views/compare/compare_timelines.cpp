@@ -35,8 +35,9 @@ CompareTimelines::CompareTimelines(QWidget* parent) : Card(tr("Timelines"), pare
   alignedAt_ = control(tr("Aligned at"), QStringLiteral("alignedAt"));
   alignedAt_->addItems({tr("aligned at its start"), tr("at backward"), tr("at the optimizer"),
                         tr("at the chosen row")});
-  alignedAt_->setToolTip(tr("What begins at the same place in every timeline. The chosen row is "
-                            "that of the table below."));
+  alignedAt_->setToolTip(
+      tr("What begins at the same place in every timeline. The chosen row is "
+         "that of the table below."));
   allowChosenRow(false);
   for (QComboBox* box : {step_, rank_})
     connect(box, &QComboBox::activated, this, &CompareTimelines::readNeeded);
@@ -86,8 +87,8 @@ void CompareTimelines::display(const CompareData& data, const QList<RunStroke>& 
       TimelineRow row;
       row.title = predicted && !plan ? tr("predicted") : name;
       row.timeline = predicted ? shown.facts.predicted : shown.facts.timeline;
-      row.subtitle = row.timeline ? format::seconds(double(row.timeline->lengthUs()) / 1e6)
-                                  : QString();
+      row.subtitle =
+          row.timeline ? format::seconds(double(row.timeline->lengthUs()) / 1e6) : QString();
       row.color = stroke.color;
       row.marker = stroke.marker;
       drawn_.push_back({{shown.run, kind}, predicted && !plan ? tr("pred.") : name, stroke});
@@ -113,8 +114,9 @@ void CompareTimelines::showControls(const CompareData& data) {
   rank_->setCurrentIndex(std::max(0, rank_->findData(QVariant::fromValue<qlonglong>(data.rank))));
   rank_->setVisible(data.ranks.size() > 1);
   const auto runs = static_cast<qint64>(data.comparison.runs.size());
-  choose_->setText(tr("%1 of %2").arg(format::count(static_cast<qint64>(data.steps.size())),
-                                      format::plural(runs, tr("run"))));
+  choose_->setText(tr("%1 of %2")
+                       .arg(format::count(static_cast<qint64>(data.steps.size())),
+                            format::plural(runs, tr("run"))));
   choose_->setAccessibleName(tr("Runs whose timelines are shown: %1").arg(choose_->text()));
   choose_->setVisible(runs > 2);
 }

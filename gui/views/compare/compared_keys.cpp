@@ -39,8 +39,7 @@ ComparedKey keyOf(const storage::Compared& compared, ComparedKey::Kind kind, siz
   key.kind = kind;
   key.compared = compared;
   // No measured result has the same name.
-  if (kind == ComparedKey::Kind::predicted)
-    key.compared.key.erase(0, telemetry::kPredicted.size());
+  if (kind == ComparedKey::Kind::predicted) key.compared.key.erase(0, telemetry::kPredicted.size());
   const std::string& name = key.compared.key;
   key.name = kind == ComparedKey::Kind::result      ? resultText(name)
              : kind == ComparedKey::Kind::predicted ? keyText(name)
@@ -71,9 +70,8 @@ std::optional<double> ComparedKey::number(size_t run) const {
 
 QString ComparedKey::differenceText(size_t run) const {
   const auto& difference = differences[run];
-  return difference
-             ? QString::fromStdString(storage::difference_text(compared.key, *difference))
-             : QString();
+  return difference ? QString::fromStdString(storage::difference_text(compared.key, *difference))
+                    : QString();
 }
 
 std::vector<ComparedKey> comparedKeys(const storage::Comparison& comparison, size_t baseline,

@@ -66,9 +66,8 @@ QString DifferenceModel::text() const {
   for (const storage::RunSummary& run : comparison_.runs)
     lines.first() += QChar('\t') + format::spelled(run.name);
   for (const Row& row : rows_)
-    lines << (row.group.isEmpty()
-                  ? row.key.name + QChar('\t') + row.key.texts.join(QChar('\t'))
-                  : row.group);
+    lines << (row.group.isEmpty() ? row.key.name + QChar('\t') + row.key.texts.join(QChar('\t'))
+                                  : row.group);
   return lines.join(QChar('\n'));
 }
 

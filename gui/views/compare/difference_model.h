@@ -1,7 +1,7 @@
 // Recipe, environment and results as a table: a row a key (its name is the row's header, so that it
 // stays where it is when columns scroll), a column a run, the best value of each result marked.
-// Two runs have a column for the difference from the baseline; of more, cells can show it instead of
-// their values. Shows differing keys or all.
+// Two runs have a column for the difference from the baseline; of more, cells can show it instead
+// of their values. Shows differing keys or all.
 #pragma once
 
 #include <QAbstractTableModel>

@@ -12,8 +12,8 @@ namespace heddle::gui {
 namespace {
 
 constexpr double kPredictedOpacity = 0.55;
-constexpr int kLowest = 88;     // two runs
-constexpr int kHighest = 420;   // more scroll
+constexpr int kLowest = 88;    // two runs
+constexpr int kHighest = 420;  // more scroll
 constexpr int kBarRow = 20, kRunName = 120;
 
 double sizeOf(const MemoryBars::Peak& peak) {
@@ -22,9 +22,7 @@ double sizeOf(const MemoryBars::Peak& peak) {
 
 bool isKnown(const MemoryBars::Peak& peak) { return peak.uses || peak.bytes; }
 
-QString nameOf(size_t category) {
-  return QString::fromUtf8(plan::kCategoryNames[category]);
-}
+QString nameOf(size_t category) { return QString::fromUtf8(plan::kCategoryNames[category]); }
 
 QVector<StackedBar::Part> partsOf(const MemoryBars::Peak& peak, double opacity) {
   const Colors& c = colors();
@@ -78,8 +76,7 @@ void MemoryBars::display(const std::vector<Run>& runs) {
     name->setFixedWidth(kRunName);
     rows_->addWidget(new RunSwatch(run.stroke), row, 0);
     rows_->addWidget(name, row, 1);
-    if (isKnown(run.predicted))
-      addBar(row++, run.predicted, most, tr("pred."), kPredictedOpacity);
+    if (isKnown(run.predicted)) addBar(row++, run.predicted, most, tr("pred."), kPredictedOpacity);
     if (isKnown(run.measured)) addBar(row++, run.measured, most, tr("meas."), 1);
   }
   auto* legend = static_cast<QHBoxLayout*>(legend_->layout());

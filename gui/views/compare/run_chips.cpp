@@ -40,9 +40,8 @@ class RunChip : public QWidget {
     row->addWidget(recipe);
     row->addWidget(role_);
     row->addWidget(close);
-    for (const auto change :
-         {&CompareChoices::baselineChanged, &CompareChoices::hiddenChanged,
-          &CompareChoices::highlightChanged, &CompareChoices::timelinesChanged})
+    for (const auto change : {&CompareChoices::baselineChanged, &CompareChoices::hiddenChanged,
+                              &CompareChoices::highlightChanged, &CompareChoices::timelinesChanged})
       connect(&choices_, change, this, &RunChip::follow);
     follow();
   }
@@ -98,7 +97,8 @@ class RunChip : public QWidget {
     setAccessibleName(name_->fullText());
     if (choices_.highlighted().contains(run_)) words << RunChips::tr("highlighted");
     setAccessibleDescription(words.join(QStringLiteral(", ")));
-    setToolTip(RunChips::tr("%1\nClick to highlight it; right-click for more").arg(accessibleName()));
+    setToolTip(
+        RunChips::tr("%1\nClick to highlight it; right-click for more").arg(accessibleName()));
     update();
     if (auto* chips = parentWidget()) chips->updateGeometry();
   }

@@ -46,9 +46,8 @@ RunColoring byScale(const ComparedKey& key, double low, double high, Scheme sche
   for (int stop = 0; stop < kStops; ++stop) {
     const double place = static_cast<double>(stop) / (kStops - 1);
     const double value = decades ? low * std::pow(high / low, place) : low + (high - low) * place;
-    coloring.legend.push_back(
-        {QString::fromStdString(storage::value_text(key.compared.key, value)),
-         {scaleColor(place, scheme), -1}});
+    coloring.legend.push_back({QString::fromStdString(storage::value_text(key.compared.key, value)),
+                               {scaleColor(place, scheme), -1}});
   }
   return coloring;
 }
@@ -76,8 +75,10 @@ RunColoring colorByKey(const ComparedKey& key, Scheme scheme) {
   for (size_t run = 0; run < key.compared.values.size(); ++run) {
     if (!key.compared.values[run]) continue;
     const QString& text = key.texts[static_cast<qsizetype>(run)];
-    if (const auto size = key.number(run)) sizes.emplace(*size, text);
-    else numbers = false;
+    if (const auto size = key.number(run))
+      sizes.emplace(*size, text);
+    else
+      numbers = false;
     if (std::ranges::find(values, text) == values.end()) values.push_back(text);
   }
   if (numbers && sizes.size() > kMaxCategories)

@@ -36,9 +36,7 @@ class NameHeader : public QHeaderView {
  protected:
   void paintSection(QPainter* painter, const QRect& rect, int section) const override {
     const Colors& c = colors();
-    const auto role = [&](int which) {
-      return model()->headerData(section, Qt::Vertical, which);
-    };
+    const auto role = [&](int which) { return model()->headerData(section, Qt::Vertical, which); };
     const bool hidden = role(RunTableModel::HiddenRole).toBool();
     const bool selected =
         selectionModel() && selectionModel()->isRowSelected(section, QModelIndex());
@@ -145,14 +143,15 @@ void RunTable::fitColumns() {
                      model_.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()) +
                  8;
     for (int row = 0; row < rows; ++row)
-      widest = std::max(widest,
-                        cells.horizontalAdvance(model_.index(row, column).data().toString()));
+      widest =
+          std::max(widest, cells.horizontalAdvance(model_.index(row, column).data().toString()));
     setColumnWidth(column, std::clamp(widest + kColumnRoom, kMinColumn, kMaxColumn));
   }
   int widest = kMinName;
   for (int row = 0; row < rows; ++row)
-    widest = std::max(widest, names.horizontalAdvance(
-                                  model_.headerData(row, Qt::Vertical, Qt::DisplayRole).toString()));
+    widest = std::max(
+        widest,
+        names.horizontalAdvance(model_.headerData(row, Qt::Vertical, Qt::DisplayRole).toString()));
   constexpr int kAround = kNameLeft + kNameStroke + 6 + kNameRight + 64;  // 64: marks
   verticalHeader()->setFixedWidth(std::min(widest + kAround, kMaxName));
 }
@@ -178,8 +177,7 @@ QList<qint64> RunTable::selectedRuns() const {
 }
 
 void RunTable::keyPressEvent(QKeyEvent* event) {
-  if (event->key() == Qt::Key_S && event->modifiers() == Qt::NoModifier &&
-      currentIndex().isValid())
+  if (event->key() == Qt::Key_S && event->modifiers() == Qt::NoModifier && currentIndex().isValid())
     return sortBy(currentIndex().column());
   if (event->key() == Qt::Key_Escape && !selectedRuns().isEmpty()) return clearSelection();
   if (event->key() == Qt::Key_Menu) return openMenu(mapToGlobal(rect().center()));

@@ -32,8 +32,7 @@ void RunTableModel::setDifferences(bool differences) {
 void RunTableModel::changed(Qt::Orientation headers) {
   if (rowCount() == 0) return;
   Q_EMIT headerDataChanged(headers, 0, rowCount() - 1);
-  if (columnCount() > 0)
-    Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+  if (columnCount() > 0) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
 }
 
 void RunTableModel::rebuild() {
@@ -133,9 +132,9 @@ QVariant RunTableModel::headerData(int section, Qt::Orientation orientation, int
   if (role == Qt::DisplayRole) return key.name;
   if (role == Qt::TextAlignmentRole) return int(Qt::AlignVCenter | Qt::AlignRight);
   if (role == Qt::ToolTipRole)
-    return QStringLiteral("%1: %2%3").arg(
-        titleOf(key.kind), key.name,
-        key.meaning.isEmpty() ? QString() : QStringLiteral("\n\n") + key.meaning);
+    return QStringLiteral("%1: %2%3")
+        .arg(titleOf(key.kind), key.name,
+             key.meaning.isEmpty() ? QString() : QStringLiteral("\n\n") + key.meaning);
   return {};
 }
 

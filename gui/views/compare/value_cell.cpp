@@ -60,17 +60,15 @@ void paintValueCell(QPainter& painter, const QStyleOptionViewItem& option, const
   const double heat = muted ? 0 : index.data(HeatRole).toDouble();
   const bool best = !muted && index.data(BestRole).toBool();
   if (heat != 0)
-    painter.fillRect(
-        option.rect.adjusted(1, 0, -1, -1),
-        blend(c.surface, heat > 0 ? c.good : c.bad, kTint * std::abs(heat)));
+    painter.fillRect(option.rect.adjusted(1, 0, -1, -1),
+                     blend(c.surface, heat > 0 ? c.good : c.bad, kTint * std::abs(heat)));
   const QRect cell = option.rect.adjusted(kMark + kMarkGap, 0, -kCellRight, 0);
   painter.setFont(font::mono(12, best ? QFont::DemiBold : QFont::Normal));
   painter.setPen(muted ? c.muted : best ? c.goodText : c.text);
-  const QString text = painter.fontMetrics().elidedText(index.data().toString(), Qt::ElideMiddle,
-                                                        cell.width());
+  const QString text =
+      painter.fontMetrics().elidedText(index.data().toString(), Qt::ElideMiddle, cell.width());
   painter.drawText(cell, Qt::AlignVCenter | Qt::AlignRight, text);
-  const int left =
-      cell.right() - painter.fontMetrics().horizontalAdvance(text) - kMark - kMarkGap;
+  const int left = cell.right() - painter.fontMetrics().horizontalAdvance(text) - kMark - kMarkGap;
   const QRect mark(std::max(left, option.rect.left() + 1), cell.center().y() - kMark / 2 + 1, kMark,
                    kMark);
   if (best) {

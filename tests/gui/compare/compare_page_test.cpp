@@ -28,8 +28,7 @@ QString textOf(const DifferenceModel& model) {
     for (int column = 0; column < model.columnCount(); ++column) {
       const QModelIndex index = model.index(row, column);
       const QString text = index.data().toString();
-      cells << (index.data(DifferenceModel::BestRole).toBool() ? QChar('(') + text + QChar(')')
-                                                               : text);
+      cells << (index.data(BestRole).toBool() ? QChar('(') + text + QChar(')') : text);
     }
     lines << cells.join(QStringLiteral(" | "));
   }
