@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <unordered_map>
 
 #include "base/one_line.h"
 #include "base/read_json.h"
@@ -104,6 +107,8 @@ Result<bool> Reader::changed() {
       const std::string path = connection_->path();
       connection_ = std::make_unique<Connection>(path, Connection::Access::read);
       data_version_ = -1;
+      runs_.clear();
+      runs_cursor_ = 0;
     }
     if (Result<> there = connection_->still_there(); !there) return fail(there);
     Rows rows = connection_->query("PRAGMA data_version");
@@ -114,13 +119,31 @@ Result<bool> Reader::changed() {
 }
 
 Result<std::vector<RunSummary>> Reader::runs(bool trashed) {
-  return guarded(*connection_, [&]() -> Result<std::vector<RunSummary>> {
-    std::vector<RunSummary> runs;
-    Rows rows = connection_->query(
-        HEDDLE_SUMMARY "WHERE (trashed IS NOT NULL) = ? ORDER BY created DESC, id DESC", trashed);
-    while (rows.next()) runs.push_back(summary_in(rows));
-    return runs;
-  });
+  Result<RunChanges> changes = runs_changed_since(runs_cursor_);
+  if (!changes) return fail(changes);
+  runs_cursor_ = changes->cursor;
+  const std::set<RunId> removed(changes->removed.begin(), changes->removed.end());
+  if (!removed.empty())
+    std::erase_if(runs_, [&](const RunSummary& run) { return removed.contains(run.id); });
+  std::unordered_map<RunId, size_t> places;
+  if (!changes->changed.empty())
+    for (size_t i = 0; i < runs_.size(); ++i) places.emplace(runs_[i].id, i);
+  const size_t known = runs_.size();
+  for (RunSummary& run : changes->changed) {
+    const auto place = places.find(run.id);
+    if (place != places.end())
+      runs_[place->second] = std::move(run);
+    else
+      runs_.push_back(std::move(run));
+  }
+  if (runs_.size() > known)
+    std::ranges::sort(runs_, std::greater(),
+                      [](const RunSummary& run) { return std::pair(run.created, run.id); });
+  std::vector<RunSummary> runs;
+  runs.reserve(runs_.size());
+  for (const RunSummary& run : runs_)
+    if (run.trashed.has_value() == trashed) runs.push_back(run);
+  return runs;
 }
 
 Result<RunChanges> Reader::runs_changed_since(int64_t cursor) {

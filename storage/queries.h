@@ -114,8 +114,8 @@ class Reader {
   /// where the store's files were removed or replaced. Microseconds.
   Result<bool> changed();
 
-  /// Newest first. Reads summary rows only. `trashed`: only runs in the trash; else only the
-  /// others.
+  /// Newest first. Reads summary rows only, and of those only the ones that changed since the last
+  /// call. `trashed`: only runs in the trash; else only the others.
   Result<std::vector<RunSummary>> runs(bool trashed = false);
   /// The runs whose summary, recipe, facts or metrics changed since the call that gave `cursor`;
   /// 0: all.
@@ -191,6 +191,8 @@ class Reader {
   std::unique_ptr<Connection> connection_;
   bool trusted_;
   int64_t data_version_ = -1;
+  std::vector<RunSummary> runs_;  // all, newest first, as of the change `runs_cursor_`
+  int64_t runs_cursor_ = 0;
 };
 
 }  // namespace heddle::storage

@@ -187,6 +187,31 @@ class MetricsTest : public QObject {
     QVERIFY(changes.removed.empty());
   }
 
+  void the_list_of_runs_is_right_after_any_change() {
+    StoreFixture store;
+    const auto both = [&](bool trashed) {
+      Reader fresh = must(Reader::open(store.path));
+      QCOMPARE(ids_of(must(store.reader.runs(trashed))), ids_of(must(fresh.runs(trashed))));
+    };
+    std::vector<RunId> runs;
+    for (int i = 0; i < 5; ++i) {
+      NewRun run = named("run");
+      run.created = i == 3 ? 1 : 100 + i;  // an old one, imported
+      runs.push_back(must(store.writer->create_run(run)).id);
+      both(false);
+    }
+    must(store.writer->set_state(runs[0], RunState::done));
+    must(store.writer->trash(runs[0]));
+    both(false);
+    both(true);
+    must(store.writer->rename(runs[1], "another"));
+    QCOMPARE(must(store.reader.runs())[2].name, std::string("another"));
+    must(store.writer->remove(runs[2]));
+    must(store.writer->restore(runs[0]));
+    both(false);
+    both(true);
+  }
+
   void a_run_keeps_star_archive_color_and_group() {
     StoreFixture store;
     const RunId run = store.create();
