@@ -7,6 +7,7 @@
 #include "engine/telemetry/metrics.h"
 #include "gui/models/median.h"
 #include "gui/models/value.h"
+#include "storage/difference.h"
 
 namespace heddle::gui {
 namespace {
@@ -41,7 +42,7 @@ Result<RunPace> readPace(storage::Reader& reader, const storage::RunSummary& run
   const auto planned = reader.recipe_values(run.id);
   if (!planned) return fail(planned);
   if (const auto found = planned->find("training.steps"); found != planned->end())
-    pace.steps = static_cast<int64_t>(number(found->second).value_or(0));
+    pace.steps = static_cast<int64_t>(storage::number_of(found->second).value_or(0));
   // Ranks wait for one another in every step: one rank's seconds are the run's. The first step is
   // slower than all others.
   const storage::StepRange recent{std::max<int64_t>(2, pace.step - kRecentSteps), pace.step};

@@ -7,6 +7,7 @@
 #include "gui/models/run_pace.h"
 #include "gui/models/value.h"
 #include "storage/clock.h"
+#include "storage/difference.h"
 
 namespace heddle::gui {
 namespace {
@@ -15,7 +16,7 @@ using ValuesOfRuns = std::map<storage::RunId, storage::Value>;
 
 std::optional<double> at(const ValuesOfRuns& column, storage::RunId run) {
   const auto found = column.find(run);
-  return found == column.end() ? std::nullopt : number(found->second);
+  return found == column.end() ? std::nullopt : storage::number_of(found->second);
 }
 
 /// A rank's metric in one step.
