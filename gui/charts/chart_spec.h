@@ -2,18 +2,11 @@
 #pragma once
 
 #include <QJsonObject>
-#include <optional>
 #include <string>
 
 #include "gui/charts/curve_data.h"
 
 namespace heddle::gui {
-
-/// Ends of the y axis that a person has set; the other end follows the curves.
-struct ChartLimits {
-  std::optional<double> low, high;
-  bool operator==(const ChartLimits&) const = default;
-};
 
 struct ChartSpec {
   std::string metric;  // as the store names it
@@ -21,7 +14,7 @@ struct ChartSpec {
   /// Half-life in steps of the smoothed curve; 0: none.
   double smoothing = kSmoothing;
   bool logX = false, logY = false;
-  ChartLimits limits = {};
+  Limits limits = {};  // of y
   /// The y axis leaves out the values beyond the 1st and the 99th percentile.
   bool ignoresOutliers = false;
   int32_t rank = kAllRanks;  // kAllRanks, kEachRank or a rank

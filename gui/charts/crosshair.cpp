@@ -3,19 +3,29 @@
 #include <QFontMetrics>
 #include <QPainter>
 #include <algorithm>
+#include <cmath>
 
 #include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
+namespace {
+
+constexpr int kLine = 17;
+constexpr int kPadding = 10;
+constexpr int kStroke = 20;
+
+}  // namespace
 
 Crosshair::Crosshair(QWidget* over) : QWidget(over) {
   setAttribute(Qt::WA_TransparentForMouseEvents);
   setAttribute(Qt::WA_NoSystemBackground);
 }
 
-void Crosshair::show(double x, const QRect& plot, QVector<CrosshairLine> lines) {
+void Crosshair::show(double x, std::optional<double> y, const QRect& plot,
+                     QVector<CrosshairLine> lines) {
   x_ = x;
+  y_ = y;
   plot_ = plot;
   lines_ = std::move(lines);
   update();
@@ -30,6 +40,24 @@ void Crosshair::clear() {
 void Crosshair::setBand(std::optional<std::pair<int, int>> band) {
   band_ = band;
   update();
+}
+
+/// As many as fit; the others are counted.
+QVector<CrosshairLine> Crosshair::shownLines() const {
+  const qsizetype fit = std::max(2, (height() - 22) / kLine);
+  if (lines_.size() <= fit) return lines_;
+  const qsizetype rows = fit - 2;
+  qsizetype first = 1;
+  if (y_) {
+    const auto nearest = std::min_element(
+        lines_.begin() + 1, lines_.end(),
+        [this](const auto& a, const auto& b) { return std::abs(a.y - *y_) < std::abs(b.y - *y_); });
+    first = std::clamp<qsizetype>(nearest - lines_.begin() - rows / 2, 1, lines_.size() - rows);
+  }
+  QVector<CrosshairLine> shown{lines_.first()};
+  shown += lines_.mid(first, rows);
+  shown.append({QObject::tr("and %1 more").arg(lines_.size() - shown.size())});
+  return shown;
 }
 
 void Crosshair::paintEvent(QPaintEvent*) {
@@ -47,16 +75,7 @@ void Crosshair::paintEvent(QPaintEvent*) {
   painter.drawLine(QPointF(x_, plot_.top()), QPointF(x_, plot_.bottom()));
   if (lines_.isEmpty()) return;
 
-  constexpr int kLine = 17;
-  constexpr int kPadding = 10;
-  constexpr int kStroke = 20;
-  // The last line counts the curves that do not fit.
-  const qsizetype fit = std::max(2, (height() - 22) / kLine);
-  QVector<CrosshairLine> shown = lines_;
-  if (shown.size() > fit) {
-    shown.resize(fit - 1);
-    shown.append({QObject::tr("and %1 more").arg(lines_.size() - shown.size())});
-  }
+  const QVector<CrosshairLine> shown = shownLines();
   const auto indent = [](const CrosshairLine& line) { return line.color.isValid() ? kStroke : 0; };
   painter.setFont(font::mono(11));
   int width = 0;

@@ -16,13 +16,15 @@ struct CrosshairLine {
   QString text;
   QColor color = {};  // of the curve; invalid: no curve's
   int marker = -1;    // see RunStroke
+  double y = 0;       // in pixels, where the curve is
 };
 
 class Crosshair : public QWidget {
  public:
   explicit Crosshair(QWidget* over);
-  /// `x` in pixels, `plot` where curves are; no lines, no tooltip.
-  void show(double x, const QRect& plot, QVector<CrosshairLine> lines);
+  /// `x` and the pointer's `y` in pixels, `plot` where curves are; no lines, no tooltip. The first
+  /// line is a heading; where the others do not fit, those near the pointer are shown.
+  void show(double x, std::optional<double> y, const QRect& plot, QVector<CrosshairLine> lines);
   void clear();
   /// The stretch being dragged, in pixels.
   void setBand(std::optional<std::pair<int, int>> band);
@@ -31,7 +33,10 @@ class Crosshair : public QWidget {
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  QVector<CrosshairLine> shownLines() const;
+
   double x_ = -1;
+  std::optional<double> y_;
   QRect plot_;
   std::optional<std::pair<int, int>> band_;
   QVector<CrosshairLine> lines_;

@@ -1,6 +1,6 @@
 // Curves over steps (or tokens, or time): title, unit, legend, axes, crosshair, zoom. A redraw's
-// cost follows pixels: every curve is reduced to a column a pixel and drawn with a solid pen of
-// width 1; only the highlighted one has a wider, smoothed companion. GUI thread only.
+// cost follows pixels: every curve is reduced to a column a pixel (see CurveLayer). GUI thread
+// only.
 //
 // Dragging zooms to a stretch, a double click shows all; the wheel zooms with Ctrl, and without it
 // where the chart has the focus: else it scrolls the view around the chart. Keys: W S zoom, A D
@@ -19,7 +19,6 @@
 #include "gui/charts/unit.h"
 #include "gui/widgets/card.h"
 
-class QCPGraph;
 class QCPItemStraightLine;
 class QCPItemText;
 class QCustomPlot;
@@ -27,6 +26,7 @@ class QCustomPlot;
 namespace heddle::gui {
 
 class Crosshair;
+class CurveLayer;
 class Legend;
 class UnitTicker;
 struct CrosshairLine;
@@ -53,8 +53,13 @@ class LineChart : public Card {
 
   /// Muted, next to the title after the unit, as in "highest rank".
   void setDetail(const QString& detail);
-  /// The name of x; "step" at first.
-  void setXAxis(const QString& name, Unit unit);
+  /// The name of x; "step" at first. `clock`: x is Unix seconds, shown as times of day.
+  void setXAxis(const QString& name, Unit unit, bool clock = false);
+  const QString& xName() const { return xName_; }
+  void setLog(bool x, bool y);
+  void setLimits(const Limits& limits);  // of y
+  /// The y axis leaves out values beyond the 1st and the 99th percentile of what is shown.
+  void setIgnoresOutliers(bool ignores);
 
   /// Adds a curve and returns its number, counted from 0. `marker`: see RunStroke; it is drawn on
   /// the curve now and then. Without a name it is not in the legend.
@@ -63,19 +68,26 @@ class LineChart : public Card {
   void clearCurves();
   int curves() const { return static_cast<int>(curves_.size()); }
   void setColor(int curve, const QColor& color);
-  const Series& series(int curve) const { return curves_[static_cast<size_t>(curve)].series; }
+  const QString& name(int curve) const { return of(curve).name; }
+  const Series& series(int curve) const { return of(curve).series; }
+  const Series& smooth(int curve) const { return of(curve).smooth; }
 
   /// Appends a sample (see Series::append). Drawn within a quarter of a second.
   void append(int curve, double x, double y);
   void setSeries(int curve, Series series);
   /// The curve's smoothed companion, behind which it is faint.
   void setSmooth(int curve, Series smooth);
+  /// The curve is the range of several, `members` of them, and its companion their mean.
+  void setBand(int curve, int members);
+  /// The curve has more x than its samples, which are those around what is shown.
+  void setExtent(int curve, const Range& extent);
+  /// Drawn on top, and wider where it is smooth.
+  void setHighlighted(int curve, bool highlighted);
 
-  /// Computes the highlighted curve's smoothed companion: half-life in x; 0: none.
+  /// Computes smoothed companions from the curves' samples: half-life in x; 0: none.
   void setSmoothing(double halfLife);
   /// Samples at a curve's start that do not determine the y range of a curve ten times as long.
   void setWarmUp(int samples);
-  void setHighlighted(int curve);  // -1: none. The first curve is at first.
   void setReferences(std::vector<ReferenceLine> lines);
   void setMark(std::optional<ChartMark> mark);
   const std::optional<ChartMark>& mark() const { return mark_; }
@@ -129,18 +141,18 @@ class LineChart : public Card {
     Series series;
     Ema ema;
     Series smooth;
-    QCPGraph* line = nullptr;
-    QCPGraph* wide = nullptr;
-    QCPGraph* gaps = nullptr;
-    QCPGraph* marks = nullptr;
-    QCPGraph* lone = nullptr;
+    Range extent;
+    int members = 0;  // of a band; 0: it is none
+    bool highlighted = false;
   };
+  const Curve& of(int curve) const { return curves_[static_cast<size_t>(curve)]; }
+  Curve& of(int curve) { return curves_[static_cast<size_t>(curve)]; }
 
   void changed();
   void redraw();
-  Range drawCurve(Curve& curve, bool highlighted, const Range& x);
-  void drawMarks(Curve& curve, const std::vector<Column>& columns, const Range& x);
-  void drawGaps(Curve& curve, const Range& x, double bottom);
+  Range drawCurves(const Range& x);
+  Range shownY(Range y) const;
+  void drawAxes(const Range& x, const Range& y, bool empty);
   bool showsMark() const;
   void placeWords();
   void placeMark();
@@ -152,10 +164,15 @@ class LineChart : public Card {
   void zoom(double factor, double around);
   void pan(double share);
   void stepCrosshair(int samples);
+  // Even on the axis: x, or its logarithm.
+  double toScale(double x) const;
+  double fromScale(double x) const;
   double xAt(const QPointF& position) const;
   /// The x of a curve's sample nearest to x; none: no curve has any.
   std::optional<double> sampleNear(double x) const;
   QVector<CrosshairLine> crosshairLines(double x) const;
+  QString placeText(double x) const;
+  QString valueText(const Curve& curve, double x) const;
   void moveCrosshair(std::optional<double> x);
   void releaseDrag(const QPoint& position);
 
@@ -166,10 +183,16 @@ class LineChart : public Card {
   QCPItemText* emptyCaption_ = nullptr;
   QSharedPointer<UnitTicker> xTicker_;
   QSharedPointer<UnitTicker> yTicker_;
+  CurveLayer* layer_ = nullptr;
   QString detail_;
   QString xName_;
   Unit unit_;
   Unit xUnit_ = Unit::count;
+  bool clock_ = false;
+  bool logX_ = false, logY_ = false;
+  Limits limits_;
+  bool ignoresOutliers_ = false;
+  bool hidesValues_ = false;  // at 0 and below, on a logarithmic axis
 
   std::vector<Curve> curves_;
   std::vector<ReferenceLine> references_;
@@ -179,11 +202,11 @@ class LineChart : public Card {
   QCPItemText* markLabel_ = nullptr;
   double smoothing_ = 0;
   int warmUp_ = 0;
-  int highlighted_ = 0;
   bool showsAll_ = true;
   Range view_;
   Range groupExtent_;
   std::optional<double> crosshair_;
+  std::optional<double> pointed_;  // y under the pointer
   bool crosshairText_ = true;
   std::optional<QPoint> dragStart_;
   QTimer timer_;

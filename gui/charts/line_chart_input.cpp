@@ -4,7 +4,6 @@
 
 #include "gui/charts/crosshair.h"
 #include "gui/charts/line_chart.h"
-#include "gui/format.h"
 #include "gui/theme/qcustomplot.h"
 #include "gui/theme/theme.h"
 
@@ -19,61 +18,10 @@ void LineChart::setCrosshair(std::optional<double> x, bool withText) {
   crosshair_ = x;
   crosshairText_ = withText;
   if (!x) return overlay_->clear();
-  overlay_->show(plot_->xAxis->coordToPixel(*x), plot_->axisRect()->rect(),
+  const auto pointer =
+      pointed_ ? std::optional(plot_->yAxis->coordToPixel(*pointed_)) : std::nullopt;
+  overlay_->show(plot_->xAxis->coordToPixel(*x), pointer, plot_->axisRect()->rect(),
                  withText ? crosshairLines(*x) : QVector<CrosshairLine>());
-}
-
-std::optional<double> LineChart::sampleNear(double x) const {
-  std::optional<double> nearest;
-  for (const Curve& curve : curves_) {
-    if (curve.series.empty()) continue;
-    const double at = curve.series.x()[static_cast<size_t>(curve.series.nearest(x))];
-    if (!nearest || std::abs(at - x) < std::abs(*nearest - x)) nearest = at;
-  }
-  return nearest;
-}
-
-QVector<CrosshairLine> LineChart::crosshairLines(double x) const {
-  QVector<CrosshairLine> lines;
-  const auto place = sampleNear(x);
-  if (!place) return lines;
-  const auto placeText = [this](double at) {
-    return xName_ + QLatin1Char(' ') + format::withUnit(xUnit_, at);
-  };
-  lines.append({placeText(*place)});
-  for (size_t i = 0; i < curves_.size(); ++i) {
-    const Curve& curve = curves_[i];
-    const auto known = curve.series.x();
-    if (known.empty() || *place < known.front() || *place > known.back()) continue;
-    const auto index = static_cast<size_t>(curve.series.nearest(*place));
-    const bool smooths = static_cast<int>(i) == highlighted_ && !curve.smooth.empty();
-    const bool alone = curves_.size() == 1;
-    const QString called = format::shortName(curve.name.toStdString());
-    const QString named = called.isEmpty() ? called : called + QLatin1Char(' ');
-    const QString name = !alone ? named : smooths ? tr("raw") + QLatin1Char(' ') : QString();
-    const QColor& color = curve.color;
-    // A sample of a long run covers a few steps, and two runs' samples may cover different ones.
-    const QString elsewhere = placeText(known[index]) == lines.first().text
-                                  ? QString()
-                                  : tr(" at %1").arg(placeText(known[index]));
-    lines.append(
-        {name + format::withUnit(unit_, curve.series.y()[index]) + elsewhere, color, curve.marker});
-    if (smooths) {
-      const QString of = alone ? tr("smooth") : called + QLatin1Char(' ') + tr("smoothed");
-      lines.append(
-          {of + QLatin1Char(' ') +
-               format::withUnit(
-                   unit_, curve.smooth.y()[static_cast<size_t>(curve.smooth.nearest(*place))]),
-           color});
-    }
-  }
-  return lines;
-}
-
-QStringList LineChart::crosshairText(double x) const {
-  QStringList text;
-  for (const CrosshairLine& line : crosshairLines(x)) text << line.text;
-  return text;
 }
 
 void LineChart::moveCrosshair(std::optional<double> x) {
@@ -85,6 +33,9 @@ void LineChart::moveCrosshair(std::optional<double> x) {
 double LineChart::xAt(const QPointF& position) const {
   return plot_->xAxis->pixelToCoord(position.x());
 }
+
+double LineChart::toScale(double x) const { return logX_ ? std::log(x) : x; }
+double LineChart::fromScale(double x) const { return logX_ ? std::exp(x) : x; }
 
 void LineChart::userShows(double from, double to) {
   setXRange(from, to);
@@ -100,9 +51,10 @@ void LineChart::zoom(double factor, double around) {
   const Range shown = xRange();
   Range all = xExtent();
   if (!all.valid()) return;
-  if (groupExtent_.valid()) all.include(groupExtent_.low), all.include(groupExtent_.high);
-  const double from = around - (around - shown.low) / factor;
-  const double to = around + (shown.high - around) / factor;
+  if (groupExtent_.valid() && !logX_) all.include(groupExtent_.low), all.include(groupExtent_.high);
+  if (logX_ && !(around > 0)) return;
+  const double from = fromScale(toScale(around) - (toScale(around) - toScale(shown.low)) / factor);
+  const double to = fromScale(toScale(around) + (toScale(shown.high) - toScale(around)) / factor);
   if (from <= all.low && to >= all.high) return userShowsAll();
   if (to - from < 2 && xUnit_ == Unit::count) return;
   userShows(std::max(from, all.low), std::min(to, all.high));
@@ -112,10 +64,11 @@ void LineChart::pan(double share) {
   const Range shown = xRange();
   const Range all = xExtent();
   if (showsAll_ || !all.valid()) return;
-  const double span = shown.high - shown.low;
+  const double low = toScale(all.low), high = toScale(all.high);
+  const double span = toScale(shown.high) - toScale(shown.low);
   const double from =
-      std::clamp(shown.low + share * span, all.low, std::max(all.low, all.high - span));
-  userShows(from, from + span);
+      std::clamp(toScale(shown.low) + share * span, low, std::max(low, high - span));
+  userShows(fromScale(from), fromScale(from + span));
 }
 
 void LineChart::stepCrosshair(int samples) {
@@ -154,10 +107,12 @@ bool LineChart::eventFilter(QObject* watched, QEvent* event) {
             std::pair(std::min(at.x(), dragStart_->x()), std::max(at.x(), dragStart_->x())));
       }
       const bool inside = plot_->axisRect()->rect().contains(at);
+      pointed_ = plot_->yAxis->pixelToCoord(at.y());
       moveCrosshair(inside && xExtent().valid() ? std::optional(xAt(at)) : std::nullopt);
       return true;
     }
     case QEvent::Leave:
+      pointed_.reset();
       moveCrosshair({});
       break;
     case QEvent::ToolTip:
@@ -212,8 +167,10 @@ void LineChart::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_F:
       return userShowsAll();
     case Qt::Key_Left:
+      pointed_.reset();
       return stepCrosshair(-stride);
     case Qt::Key_Right:
+      pointed_.reset();
       return stepCrosshair(stride);
     case Qt::Key_Escape:
       if (!crosshair_) break;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "gui/charts/curve_layer.h"
 #include "gui/charts/line_chart.h"
 #include "gui/theme/qcustomplot.h"
 #include "gui/theme/theme.h"
@@ -50,23 +51,8 @@ void LineChart::placeMark() {
 
 /// How many lines go through a place.
 int LineChart::linesThrough(const QRectF& place) const {
-  const auto at = [this](double x, double y) {
-    return QPointF(plot_->xAxis->coordToPixel(x), plot_->yAxis->coordToPixel(y));
-  };
-  int count = 0;
-  for (const Curve& curve : curves_) {
-    const auto data = curve.line->data();
-    auto point = data->findBegin(plot_->xAxis->pixelToCoord(place.left()));
-    const auto end = data->findEnd(plot_->xAxis->pixelToCoord(place.right()));
-    for (std::optional<QPointF> before; point != end; ++point) {
-      const QPointF here = at(point->key, point->value);
-      const QRectF stretch = QRectF(before.value_or(here), here).normalized();
-      count += stretch.adjusted(-1, -1, 1, 1).intersects(place);
-      before = here;
-    }
-  }
   const double mark = showsMark() ? plot_->xAxis->coordToPixel(mark_->x) : -1;
-  return count + (mark >= place.left() && mark <= place.right());
+  return layer_->linesThrough(place) + (mark >= place.left() && mark <= place.right());
 }
 
 /// At the left or the right end of its line, above or below it.
@@ -74,6 +60,7 @@ void LineChart::placeReferences() {
   const bool visible = xExtent().valid();
   const QRectF area = plot_->axisRect()->rect();
   const QFontMetrics metrics(font::caption());
+  const auto inside = [this](double value) { return plot_->yAxis->range().contains(value); };
   std::vector<QRectF> taken;
   for (size_t i = 0; i < references_.size(); ++i) {
     const auto& [line, label] = referenceItems_[i];
@@ -82,8 +69,8 @@ void LineChart::placeReferences() {
     line->setPen(QPen(color, 1, Qt::DashLine));
     line->point1->setCoords(0, value);
     line->point2->setCoords(1, value);
-    line->setVisible(visible);
-    label->setVisible(visible);
+    line->setVisible(visible && inside(value));
+    label->setVisible(visible && inside(value));
     label->setFont(font::caption());
     label->setColor(color);
     label->setBrush(colors().surface);
@@ -101,7 +88,7 @@ void LineChart::placeReferences() {
     };
     const QRectF best = *std::ranges::min_element(places, {}, cost);
     label->position->setCoords(best.topLeft());
-    taken.push_back(best);
+    if (label->visible()) taken.push_back(best);
   }
 }
 

@@ -28,7 +28,6 @@ MetricChart::MetricChart(Session& session, ChartSpec spec, QWidget* parent)
       spec_(std::move(spec)),
       job_(session.readingThread(), this) {
   describe();
-  setHighlighted(-1);
   connect(this, &LineChart::shownChanged, this, &MetricChart::readAgain);
   connect(&Theme::instance(), &Theme::changed, this, &MetricChart::show);
 }
@@ -172,7 +171,8 @@ void MetricChart::show() {
       const int curve = addCurve(name, run.stroke.color, run.stroke.marker);
       setSeries(curve, data.raw);
       setSmooth(curve, data.smooth);
-      if (run.highlighted) setHighlighted(curve);
+      setHighlighted(curve, run.highlighted);
+      setExtent(curve, data.extent);
     }
   }
   setEmptyText(curves_.empty() ? tr("no step has finished yet") : tr("no run reports it"));

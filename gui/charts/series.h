@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -89,5 +90,11 @@ struct Range {
 
 /// Smallest and largest finite value of the columns.
 Range rangeOf(const std::vector<Column>& columns);
+
+/// Ends of an axis that a person has set; an end that is not set follows the curves.
+struct Limits {
+  std::optional<double> low = {}, high = {};
+  bool operator==(const Limits&) const = default;
+};
 
 }  // namespace heddle::gui

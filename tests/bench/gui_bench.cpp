@@ -77,16 +77,26 @@ int main(int argc, char** argv) {
                timeline.select(Interval{1'000'000, 1'100'000}), paint();
              }));
 
-  LineChart chart(QStringLiteral("Loss"), Unit::loss);
-  chart.resize(2560, 1440);
-  chart.setSmoothing(6.6);
-  for (int curve = 0; curve < 10; ++curve) {
-    chart.addCurve(QStringLiteral("run-%1").arg(curve), QColor::fromHsv(curve * 36, 180, 220));
-    for (int i = 1; i <= 2000; ++i) {
-      chart.append(curve, i, 4 + 0.1 * curve + std::sin(i * 12.9898 + curve) * 0.2);
+  for (const int curves : {10, 50}) {
+    LineChart chart(QStringLiteral("Loss"), Unit::loss);
+    chart.resize(2560, 1440);
+    for (int curve = 0; curve < curves; ++curve) {
+      chart.addCurve(QStringLiteral("run-%1").arg(curve),
+                     QColor::fromHsv(curve * 36 % 360, 180, 220));
+      for (int i = 1; i <= 2000; ++i) {
+        chart.append(curve, i, 4 + 0.1 * curve + std::sin(i * 12.9898 + curve) * 0.2);
+      }
+    }
+    chart.show();
+    for (const double halfLife : {0.0, 10.0}) {
+      chart.setSmoothing(halfLife);
+      chart.flush();
+      int frame = 0;
+      fmt::print("chart, {} curves x 2,000 points, {}: {:.1f} ms a redraw\n", curves,
+                 halfLife > 0 ? "smoothed" : "raw", milliseconds([&] {
+                   chart.setXRange(100 + 10 * ++frame, 1600 + 10 * frame);
+                   chart.flush();
+                 }));
     }
   }
-  chart.show();
-  fmt::print("chart, 10 curves x 2,000 points, one smoothed: {:.1f} ms a redraw\n",
-             milliseconds([&] { chart.flush(); }));
 }
