@@ -25,6 +25,14 @@ class EngineRunsTest : public QObject {
  private:
   std::unique_ptr<RunFixture> fixture_;
   std::unique_ptr<Workbench> workbench_;
+  std::unique_ptr<test::Sshd> node_;  // the engine is brought there once
+
+  test::Sshd& node() {
+    if (!node_) node_ = must(test::Sshd::start({.own_network = true}));
+    qputenv("HOME", node_->user_home().c_str());
+    qunsetenv("SSH_AUTH_SOCK");
+    return *node_;
+  }
 
   LaunchRequest request(int steps) const {
     LaunchRequest request =
@@ -150,23 +158,20 @@ class EngineRunsTest : public QObject {
   void a_run_on_a_bare_node() {
     const std::string missing = test::Sshd::missing();
     if (!missing.empty()) QSKIP(missing.c_str());
-    const auto sshd = must(test::Sshd::start());
-    qputenv("HOME", sshd->user_home().c_str());
-    qunsetenv("SSH_AUTH_SOCK");
     LaunchRequest there = request(100000);
-    there.target = sshd->trusted_target();
+    there.target = node().trusted_target();
     const auto run = launched(there);
     QVERIFY(reaches_step(run.id, 1));
 
     // Its ranks run from what was brought there and from the system's files, and nothing else.
-    auto node = remote::connect(there.target, there.target.hosts[0]);
-    QVERIFY(node);
+    auto connected = remote::connect(there.target, there.target.hosts[0]);
+    QVERIFY(connected);
     const storage::RunDetail detail = fixture_->detail(run.id);
-    const auto state = must((*node)->read(detail.run_dir + "/state.json"));
+    const auto state = must((*connected)->read(detail.run_dir + "/state.json"));
     const auto pid = nlohmann::json::parse(state)["ranks"][1]["pid"].get<int>();
     const std::string maps =
-        must((*node)->run_checked({.argv = {"cat", fmt::format("/proc/{}/maps", pid)}}));
-    const std::string home = must((*node)->home()) + "/.heddle/";
+        must((*connected)->run_checked({.argv = {"cat", fmt::format("/proc/{}/maps", pid)}}));
+    const std::string home = must((*connected)->home()) + "/.heddle/";
     int brought = 0;
     std::istringstream lines(maps);
     for (std::string line; std::getline(lines, line);) {
@@ -187,20 +192,18 @@ class EngineRunsTest : public QObject {
     QCOMPARE(fixture_->detail(run.id).summary.state, RunState::stopped);
     storage::Reader reader = must(storage::Reader::open(fixture_->store));
     const std::string local =
-        sshd->node_home() + detail.run_dir.substr(detail.run_dir.find("/.heddle"));
+        node().node_home() + detail.run_dir.substr(detail.run_dir.find("/.heddle"));
     QVERIFY(digests_of_store(reader, run.id) == digests_of_folder(local, 2));
   }
 
   void a_run_on_two_hosts() {
     const std::string missing = test::Sshd::missing();
     if (!missing.empty()) QSKIP(missing.c_str());
-    const auto first = must(test::Sshd::start({.own_network = true}));
+    test::Sshd& first = node();
     const auto second = must(test::Sshd::start({.own_network = true}));
-    second->let_in(first->user_home() + "/.ssh/id_ed25519.pub");
-    qputenv("HOME", first->user_home().c_str());
-    qunsetenv("SSH_AUTH_SOCK");
+    second->let_in(first.user_home() + "/.ssh/id_ed25519.pub");
     LaunchRequest there = request(4);
-    there.target = first->trusted_target();
+    there.target = first.trusted_target();
     const remote::Target other = second->trusted_target();
     there.target.hosts.push_back(other.hosts[0]);
     there.target.hosts[1].name = "other";
@@ -212,10 +215,13 @@ class EngineRunsTest : public QObject {
     QCOMPARE(apart.summary.steps, int64_t(4));
 
     // A rank on each, and where they run makes no difference to what they learn.
-    for (const auto& [host, rank] : {std::pair(first.get(), 0), std::pair(second.get(), 1)}) {
+    const Place place = must(place_from_json(apart.hosts));
+    for (const auto& [host, rank] : {std::pair(&first, 0), std::pair(second.get(), 1)}) {
+      const std::string run_dir = place.shares[rank].run_dir();
       QStringList logs;
-      QDirIterator files(QString::fromStdString(host->node_home() + "/.heddle/runs"),
-                         {"rank-*.hlog"}, QDir::Files, QDirIterator::Subdirectories);
+      QDirIterator files(
+          QString::fromStdString(host->node_home() + run_dir.substr(run_dir.find("/.heddle"))),
+          {"rank-*.hlog"}, QDir::Files, QDirIterator::Subdirectories);
       while (files.hasNext()) logs << QFileInfo(files.next()).fileName();
       QCOMPARE(logs, QStringList(QString("rank-%1.0.hlog").arg(rank)));
     }
