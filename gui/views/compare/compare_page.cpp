@@ -23,7 +23,7 @@ constexpr qsizetype kFew = 4;    // so many runs are columns; of more each is a 
 constexpr int kVeryWide = 2000;  // from here on step differences are next to their timelines
 constexpr int kStatistics = 400, kWideStatistics = 460;  // widths next to the timelines
 constexpr int kRowHeight = 24, kTableAround = 92, kMaxTableRows = 16;
-enum GroupBy { kNoGroups, kSeeds, kRecorded };
+enum OwnGroups { kNoGroups, kSeeds, kRecorded };
 
 }  // namespace
 

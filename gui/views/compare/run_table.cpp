@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kTableRow = 24, kHead = 28, kNameLeft = 16, kNameStroke = 18, kNameRight = 8;
 constexpr int kMinColumn = 72, kMaxColumn = 200, kColumnRoom = 36;
-constexpr int kMinName = 120, kMaxName = 260;
+constexpr int kMinRunName = 120, kMaxRunName = 260;
 constexpr int kRowsMeasured = 60;  // columns are as wide as the first so many cells need
 
 void paintRowLine(QPainter& painter, const QRect& rect) {
@@ -147,13 +147,13 @@ void RunTable::fitColumns() {
           std::max(widest, cells.horizontalAdvance(model_.index(row, column).data().toString()));
     setColumnWidth(column, std::clamp(widest + kColumnRoom, kMinColumn, kMaxColumn));
   }
-  int widest = kMinName;
+  int widest = kMinRunName;
   for (int row = 0; row < rows; ++row)
     widest = std::max(
         widest,
         names.horizontalAdvance(model_.headerData(row, Qt::Vertical, Qt::DisplayRole).toString()));
   constexpr int kAround = kNameLeft + kNameStroke + 6 + kNameRight + 64;  // 64: marks
-  verticalHeader()->setFixedWidth(std::min(widest + kAround, kMaxName));
+  verticalHeader()->setFixedWidth(std::min(widest + kAround, kMaxRunName));
 }
 
 /// Up, down, and back to the order in which the runs were chosen.
