@@ -11,9 +11,9 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kLine = 17;
-constexpr int kPadding = 10;
-constexpr int kStroke = 20;
+constexpr int kTipLine = 17;
+constexpr int kTipPadding = 10;
+constexpr int kTipStroke = 20;
 
 }  // namespace
 
@@ -44,7 +44,7 @@ void Crosshair::setBand(std::optional<std::pair<int, int>> band) {
 
 /// As many as fit; the others are counted.
 QVector<CrosshairLine> Crosshair::shownLines() const {
-  const qsizetype fit = std::max(2, (height() - 22) / kLine);
+  const qsizetype fit = std::max(2, (height() - 22) / kTipLine);
   if (lines_.size() <= fit) return lines_;
   const qsizetype rows = fit - 2;
   qsizetype first = 1;
@@ -76,13 +76,15 @@ void Crosshair::paintEvent(QPaintEvent*) {
   if (lines_.isEmpty()) return;
 
   const QVector<CrosshairLine> shown = shownLines();
-  const auto indent = [](const CrosshairLine& line) { return line.color.isValid() ? kStroke : 0; };
+  const auto indent = [](const CrosshairLine& line) {
+    return line.color.isValid() ? kTipStroke : 0;
+  };
   painter.setFont(font::mono(11));
   int width = 0;
   for (const CrosshairLine& line : shown) {
     width = std::max(width, painter.fontMetrics().horizontalAdvance(line.text) + indent(line));
   }
-  QRect box(0, 0, width + 2 * kPadding, static_cast<int>(shown.size()) * kLine + 10);
+  QRect box(0, 0, width + 2 * kTipPadding, static_cast<int>(shown.size()) * kTipLine + 10);
   const bool fitsRight = x_ + 10 + box.width() <= plot_.right();
   box.moveTopLeft({static_cast<int>(fitsRight ? x_ + 10 : x_ - 10 - box.width()), plot_.top() + 6});
   if (box.left() < 2) box.moveLeft(2);
@@ -90,14 +92,14 @@ void Crosshair::paintEvent(QPaintEvent*) {
   painter.setPen(QPen(c.line, 1));
   painter.setBrush(c.window);
   painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), 5, 5);
-  QRect at(box.left() + kPadding, box.top() + 5, width + 1, kLine);
+  QRect at(box.left() + kTipPadding, box.top() + 5, width + 1, kTipLine);
   for (const CrosshairLine& line : shown) {
     if (line.color.isValid())
-      paintRunStroke(painter, QRectF(at.left(), at.top(), 14, kLine), {line.color, line.marker});
+      paintRunStroke(painter, QRectF(at.left(), at.top(), 14, kTipLine), {line.color, line.marker});
     painter.setPen(line.color.isValid() ? c.text : c.muted);
     painter.drawText(at.adjusted(indent(line), 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
                      line.text);
-    at.translate(0, kLine);
+    at.translate(0, kTipLine);
   }
 }
 

@@ -11,9 +11,6 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kZoomSettles = 80;  // milliseconds
-constexpr double kNear = 1e-9;
-
 QString titleOf(const ChartSpec& spec) {
   QString words = QString::fromStdString(telemetry::words_of(spec.metric));
   if (!words.isEmpty()) words[0] = words[0].toUpper();
