@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cstring>
 #include <iostream>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
@@ -42,13 +43,30 @@ bool same_bits(const Tensor& a, const Tensor& b) {
          (a.numel() == 0 || std::memcmp(a.data_ptr(), b.data_ptr(), a.nbytes()) == 0);
 }
 
-// A rank's input of a collective: the same on whichever rank it is made.
+// A rank's input of a collective: the same on whichever rank it is made. Numbers are of eight
+// magnitudes, so that sums depend on their order; at::randn would take longer than the collectives.
 Tensor brought(uint64_t seed, int rank, int64_t elements, at::ScalarType type) {
-  auto generator = at::detail::createCPUGenerator(seed * 1000 + rank);
-  if (type == at::kLong) return at::randint(-1000000, 1000000, {elements}, generator, at::kLong);
-  return (at::randn({elements}, generator, at::kDouble) *
-          at::pow(10.0, at::randint(-4, 4, {elements}, generator, at::kDouble)))
-      .to(type);
+  constexpr std::array kMagnitudes = {1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3};
+  uint64_t state = (seed * 1000 + static_cast<uint64_t>(rank)) << 32;
+  const auto next = [&state] {  // SplitMix64
+    uint64_t bits = state += 0x9e3779b97f4a7c15;
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
+    return bits ^ (bits >> 31);
+  };
+  Tensor result = at::empty({elements}, type == at::kLong ? at::kLong : at::kDouble);
+  if (type == at::kLong) {
+    auto* numbers = result.mutable_data_ptr<int64_t>();
+    for (int64_t i = 0; i < elements; ++i)
+      numbers[i] = static_cast<int64_t>(next() % 2000000) - 1000000;
+    return result;
+  }
+  auto* numbers = result.mutable_data_ptr<double>();
+  for (int64_t i = 0; i < elements; ++i) {
+    const uint64_t bits = next();
+    numbers[i] = static_cast<double>(static_cast<int64_t>(bits)) * 0x1p-63 * kMagnitudes[bits % 8];
+  }
+  return result.to(type);
 }
 
 // The plain sum in rank order, or the maximum.
