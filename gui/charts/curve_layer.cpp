@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <utility>
 
 #include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
@@ -167,18 +167,19 @@ int CurveLayer::linesThrough(const QRectF& place) const {
   const Scale x(*keyAxis()), y(*valueAxis());
   int count = 0;
   for (const DrawnCurve& curve : curves_) {
-    std::optional<QPointF> before;
+    const Column* before = nullptr;
     for (const Column& column : curve.raw) {
+      const Column* last = std::exchange(before, &column);
+      if (!std::isfinite(column.last)) before = nullptr;
+      if (!before) continue;
       const double at = x(column.x);
-      if (!std::isfinite(column.last)) {
-        before.reset();
-        continue;
+      double left = at, top = y(column.max), bottom = y(column.min);
+      if (last) {
+        left = x(last->x);
+        top = std::min(top, y(last->last));
+        bottom = std::max(bottom, y(last->last));
       }
-      QRectF stretch(QPointF(at, y(column.max)), QPointF(at, y(column.min)));
-      if (before)
-        stretch = stretch.united(QRectF(*before, QPointF(at, y(column.first))).normalized());
-      before = QPointF(at, y(column.last));
-      if (at < place.left() - 1 && stretch.right() < place.left()) continue;
+      const QRectF stretch(QPointF(left, top), QPointF(at, bottom));
       count += stretch.adjusted(-1, -1, 1, 1).intersects(place);
       if (at > place.right() + 1) break;
     }
