@@ -138,10 +138,27 @@ void Session::editAsNew(const storage::RunDetail& run) {
 void Session::pollStore() {
   if (polling_.running()) return;
   read(
-      polling_, [](storage::Reader& reader) { return reader.changed(); },
-      [this](const Result<bool>& changed) {
-        if (changed && *changed) noteChange();
+      polling_,
+      [](storage::Reader& reader) -> Result<std::optional<OwnColors>> {
+        const auto changed = reader.changed();
+        if (!changed) return fail(changed);
+        if (!*changed) return std::nullopt;
+        auto colors = reader.colors();
+        if (!colors) return fail(colors);
+        return std::move(*colors);
+      },
+      [this](const Result<std::optional<OwnColors>>& changed) {
+        if (!changed || !*changed) return;
+        learnColors(**changed);
+        noteChange();
       });
+}
+
+void Session::learnColors(const OwnColors& colors) {
+  QHash<qint64, QColor> own;
+  for (const auto& [run, name] : colors)
+    if (const QColor color(QString::fromStdString(name)); color.isValid()) own.insert(run, color);
+  runSlots_.setOwn(std::move(own));
 }
 
 void Session::noteChange() {

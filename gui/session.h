@@ -137,7 +137,9 @@ class Session : public QObject {
   void setReadOnly(bool readOnly);
   Result<> openReader();     // on the reading thread
   Result<> openWorkbench();  // on any thread
+  using OwnColors = std::map<storage::RunId, std::string>;
   void pollStore();
+  void learnColors(const OwnColors& colors);
   void noteChange();
 
   QString store_;

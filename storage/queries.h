@@ -128,6 +128,8 @@ class Reader {
   /// The runs that wait, in their order.
   Result<std::vector<QueuedRun>> queue();
   Result<Halvings> halvings();
+  /// The colors that people have given to runs, those in the trash too.
+  Result<std::map<RunId, std::string>> colors();
   /// The links of the runs that are going on, once someone has followed them.
   Result<std::map<RunId, Link>> links();
   /// Whether a process follows the runs of this store now (holds its ingest lease).

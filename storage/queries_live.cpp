@@ -20,6 +20,15 @@ LogLine line_in(const Rows& rows) {
 
 }  // namespace
 
+Result<std::map<RunId, std::string>> Reader::colors() {
+  return guarded(*connection_, [&]() -> Result<std::map<RunId, std::string>> {
+    std::map<RunId, std::string> colors;
+    Rows rows = connection_->query("SELECT id, color FROM runs WHERE color != ''");
+    while (rows.next()) colors[rows.integer(0)] = rows.text(1);
+    return colors;
+  });
+}
+
 Result<std::map<RunId, Link>> Reader::links() {
   return guarded(*connection_, [&]() -> Result<std::map<RunId, Link>> {
     std::map<RunId, Link> links;

@@ -326,7 +326,8 @@ class FilterParser {
   FilterNode read_choice(const std::string& key, size_t begin) {
     FilterNode node{Join::any};
     if (ends() || text_[at_] != '(') {
-      refuse(begin, at_ - begin, "“{}”: expected values in brackets, as (1, 2)");
+      refuse(begin, text_.substr(0, at_).find_last_not_of(" \t") + 1 - begin,
+             "“{}”: expected values in brackets, as (1, 2)");
       return node;
     }
     const size_t close = text_.find(')', at_);

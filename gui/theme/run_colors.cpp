@@ -16,6 +16,23 @@ constexpr std::array<const char*, kRunColors> kDark = {"#4f94dc", "#e8702a", "#1
 constexpr std::array<const char*, kRunColors> kLight = {"#0072b2", "#d55e00", "#009e73", "#c3709e",
                                                         "#c48700", "#3f9bd1", "",        "#9d9528"};
 
+/// A slot of a run with its own colour: this bit, a marker and 24 bits of colour.
+constexpr int kOwnSlot = 1 << 30, kOwnMarker = 24, kOwnColor = 0xffffff;
+constexpr double kSeen = 3;  // contrast with the surface
+
+int ownSlot(const QColor& color, int marker) {
+  return kOwnSlot | marker << kOwnMarker | static_cast<int>(color.rgb() & kOwnColor);
+}
+
+/// The colour as near as it can be seen upon the scheme's surface.
+QColor seen(const QColor& color, Scheme scheme) {
+  const QColor surface = colorsOf(scheme).surface, text = colorsOf(scheme).text;
+  for (double share = 0; share < 1; share += 0.1)
+    if (const QColor mixed = blend(color, text, share); contrast(mixed, surface) >= kSeen)
+      return mixed;
+  return text;
+}
+
 QPolygonF polygon(std::initializer_list<QPointF> points) {
   return QPolygonF(QList<QPointF>(points));
 }
@@ -23,6 +40,9 @@ QPolygonF polygon(std::initializer_list<QPointF> points) {
 }  // namespace
 
 RunStroke runStroke(int slot, Scheme scheme) {
+  if (slot & kOwnSlot)
+    return {seen(QColor::fromRgb(static_cast<QRgb>(slot & kOwnColor)), scheme),
+            (slot & ~kOwnSlot) >> kOwnMarker};
   const int color = slot % kRunColors;
   const char* name = (scheme == Scheme::dark ? kDark : kLight)[static_cast<size_t>(color)];
   return {*name ? QColor(name) : colorsOf(scheme).text, (color + slot / kRunColors) % kRunMarkers};
@@ -84,6 +104,13 @@ QList<int> RunSlots::of(const QList<qint64>& runs) {
   QList<int> found;
   QSet<int> taken;
   for (const qint64 run : runs) {
+    if (const auto own = own_.constFind(run); own != own_.constEnd()) {
+      int marker = 0;
+      while (marker + 1 < kRunMarkers && taken.contains(ownSlot(*own, marker))) ++marker;
+      found.append(ownSlot(*own, marker));
+      taken.insert(found.last());
+      continue;
+    }
     const auto known = known_.constFind(run);
     const bool keeps = known != known_.constEnd() && !taken.contains(*known);
     found.append(keeps ? *known : -1);

@@ -23,7 +23,9 @@ struct RunStroke {
   int marker = -1;  // 0 to kRunMarkers - 1; -1: none
 };
 
-/// The stroke of a slot: 0 to 7 have their own colours, beyond that colour × marker.
+/// The stroke of a slot: 0 to 7 have their own colours, beyond that colour × marker. A run with a
+/// colour of its own has a slot made from that; it is made lighter or darker where it would hardly
+/// be seen.
 RunStroke runStroke(int slot, Scheme scheme);
 
 /// A marker around the origin, 6 wide.
@@ -38,9 +40,12 @@ void paintRunStroke(QPainter& painter, const QRectF& box, const RunStroke& strok
 class RunSlots {
  public:
   QList<int> of(const QList<qint64>& runs);
+  /// Colours that people have given to runs; two runs of one colour differ by their markers.
+  void setOwn(QHash<qint64, QColor> colors) { own_ = std::move(colors); }
 
  private:
   QHash<qint64, int> known_;
+  QHash<qint64, QColor> own_;
 };
 
 }  // namespace heddle::gui

@@ -1,219 +1,256 @@
 #include "gui/views/runs/run_columns.h"
 
-#include <QHeaderView>
-#include <QMenu>
 #include <algorithm>
 #include <ranges>
 #include <utility>
 
-#include "gui/settings.h"
-
 namespace heddle::gui {
 namespace {
 
-constexpr int kSaveMilliseconds = 300;
 constexpr int kLowestName = 150;
 constexpr int kWideName = 280;  // a name's width before other columns are hidden for it
 constexpr int kWidest = 260;    // a column's, of its own accord
 constexpr int kWidestName = 520;
 constexpr int kMore = 40, kMoreCurve = 360;  // than needed, where there is room
 constexpr int kMeasured = 300;               // rows
+constexpr int kSmall = 28;                   // of boxes and stars
 
 /// Columns that go first where there is no room for all; the drawer shows the same facts.
-constexpr RunsModel::Column kSpared[] = {RunsModel::Recipe, RunsModel::Duration, RunsModel::Exposed,
-                                         RunsModel::Curve,  RunsModel::Memory,   RunsModel::Created,
-                                         RunsModel::Rate,   RunsModel::Target};
+constexpr RunsModel::Column kSpared[] = {
+    RunsModel::Recipe,  RunsModel::Duration, RunsModel::Tags, RunsModel::Exposed, RunsModel::Curve,
+    RunsModel::Memory, RunsModel::Best,     RunsModel::Created, RunsModel::Rate,    RunsModel::Target};
 
-const QString kGroup = QStringLiteral("runs/");
-
-int columnOf(const QString& key) {
-  for (int column = 0; column < RunsModel::ColumnCount; ++column)
-    if (RunsModel::keyOf(column) == key) return column;
-  return -1;
+const QStringList& standardPins() {
+  static const QStringList pins = {"check", "star", "state", "name"};
+  return pins;
 }
+
+bool isSmall(int column) { return column == RunsModel::Check || column == RunsModel::Star; }
 
 }  // namespace
 
-RunColumns::RunColumns(QTableView* table)
-    : QObject(table), table_(table), header_(table->horizontalHeader()) {
-  header_->setSectionsMovable(true);
-  header_->setMinimumSectionSize(28);
-  header_->setSectionResizeMode(RunsModel::Check, QHeaderView::Fixed);
-  header_->setContextMenuPolicy(Qt::CustomContextMenu);
-  saving_.setSingleShot(true);
-  saving_.setInterval(kSaveMilliseconds);
-  connect(&saving_, &QTimer::timeout, this, &RunColumns::save);
-  connect(header_, &QHeaderView::sectionMoved, this, &RunColumns::save);
-  connect(header_, &QHeaderView::sortIndicatorChanged, this, &RunColumns::save);
+RunColumns::RunColumns(QTableView* table, RunHeader* header, RunLines& lines, QScrollBar* scroll)
+    : QObject(table),
+      table_(table),
+      header_(header),
+      lines_(lines),
+      scroll_(scroll),
+      pinned_(standardPins()) {
+  scroll_->hide();
+  connect(scroll_, &QScrollBar::valueChanged, this, [this] {
+    if (!fitting_) fit();
+  });
+  connect(header_, &QHeaderView::sectionMoved, this, [this] {
+    if (fitting_) return;
+    orderPinned();
+    fit();
+    Q_EMIT changed();
+  });
   connect(header_, &QHeaderView::sectionResized, this, [this](int column, int, int width) {
     if (fitting_ || width == 0) return;
-    columns_[static_cast<size_t>(column)].given = width;
+    of(column).given = width;
     fit();
-    saving_.start();
+    Q_EMIT changed();
   });
-  connect(header_, &QWidget::customContextMenuRequested, this,
-          [this](const QPoint& position) { offer(header_->mapToGlobal(position)); });
+  renew();
+}
+
+void RunColumns::renew() {
+  for (const int column : {RunsModel::Check, RunsModel::Star})
+    header_->setSectionResizeMode(column, QHeaderView::Fixed);
+  orderPinned();
   measure();
 }
 
-void RunColumns::measure() {
+void RunColumns::measureColumn(int column) {
   const QAbstractItemModel* model = table_->model();
   const int rows = std::min(model->rowCount(), kMeasured);
-  QStyleOptionViewItem option;
+  const QStyleOptionViewItem option;
+  int needed = header_->sectionSizeHint(column);
+  for (int row = 0; row < rows; ++row) {
+    const QModelIndex index = model->index(row, column);
+    needed = std::max(needed, table_->itemDelegate()->sizeHint(option, index).width());
+  }
+  of(column).needed =
+      isSmall(column) ? kSmall
+                      : std::min(needed, column == RunsModel::Name ? kWidestName : kWidest);
+}
+
+void RunColumns::measure() {
   header_->ensurePolished();  // the sheet's font
   fitting_ = true;
   // The header reports no width for a hidden column.
-  for (int column = 0; column < RunsModel::ColumnCount; ++column)
-    header_->setSectionHidden(column, false);
-  for (int column = 0; column < RunsModel::ColumnCount; ++column) {
-    int needed = header_->sectionSizeHint(column);
-    for (int row = 0; row < rows; ++row) {
-      const QModelIndex index = model->index(row, column);
-      needed = std::max(needed, table_->itemDelegate()->sizeHint(option, index).width());
-    }
-    Column& of = columns_[static_cast<size_t>(column)];
-    of.needed = column == RunsModel::Check
-                    ? 28
-                    : std::min(needed, column == RunsModel::Name ? kWidestName : kWidest);
-  }
+  for (int column = 0; column < count(); ++column) header_->setSectionHidden(column, false);
+  for (int column = 0; column < count(); ++column) measureColumn(column);
   fit();
 }
 
 int RunColumns::widthOf(int column) const {
-  const Column& of = columns_[static_cast<size_t>(column)];
-  return of.given > 0 ? of.given : of.needed;
+  const Column found = of(column);
+  return found.given > 0 ? found.given : found.needed;
 }
 
-void RunColumns::fit() {
-  const int room = table_->viewport()->width();
-  Column& name = columns_[RunsModel::Name];
-  std::array<bool, RunsModel::ColumnCount> hidden{}, spared{};
-  const int nameNeeds =
-      name.given > 0 ? name.given : std::clamp(name.needed, kLowestName, kWideName);
-  int needed = nameNeeds;
-  for (int column = 0; column < RunsModel::ColumnCount; ++column) {
-    hidden[static_cast<size_t>(column)] =
-        columns_[static_cast<size_t>(column)].shown == Shown::never;
-    if (column != RunsModel::Name && !hidden[static_cast<size_t>(column)])
-      needed += widthOf(column);
-  }
+int RunColumns::nameNeeds() const {
+  const Column name = of(RunsModel::Name);
+  return name.given > 0 ? name.given : std::clamp(name.needed, kLowestName, kWideName);
+}
+
+bool RunColumns::isPinned(int column) const {
+  return pinned_.contains(lines_.runs().keyOf(column));
+}
+
+/// Hides columns of the standard table until the rest fits; what is needed then.
+int RunColumns::spareFor(std::vector<bool>& hidden, int needed, int room) {
+  std::vector<bool> spared(hidden.size(), false);
   for (const RunsModel::Column column : kSpared) {
     if (needed <= room) break;
-    if (hidden[column] || columns_[column].shown == Shown::always) continue;
-    hidden[column] = true;
-    spared[column] = true;
+    if (hidden[column] || of(column).shown == Shown::always) continue;
+    hidden[column] = spared[column] = true;
     needed -= widthOf(column);
   }
   // A wide one that went last may have left room for one that went before it.
   for (const RunsModel::Column column : kSpared | std::views::reverse) {
-    if (!hidden[column] || columns_[column].shown != Shown::whereThereIsRoom) continue;
-    if (needed + widthOf(column) > room) continue;
+    if (!spared[column] || needed + widthOf(column) > room) continue;
     hidden[column] = spared[column] = false;
     needed += widthOf(column);
   }
+  if (std::exchange(spared_, spared) != spared) Q_EMIT sparedChanged();
+  return needed;
+}
+
+/// The scroll bar's steps are columns: those before its value are hidden, but for pinned ones.
+void RunColumns::scrollPast(std::vector<bool>& hidden, int needed, int room) {
+  std::vector<int> moving;
+  for (int visual = 0; visual < header_->count(); ++visual) {
+    const int column = header_->logicalIndex(visual);
+    if (!hidden[static_cast<size_t>(column)] && !isPinned(column)) moving.push_back(column);
+  }
+  int steps = 0;
+  for (int left = needed; left > room && steps + 1 < static_cast<int>(moving.size()); ++steps)
+    left -= widthOf(moving[static_cast<size_t>(steps)]);
+  scroll_->setRange(0, steps);
+  scroll_->setPageStep(std::max(1, static_cast<int>(moving.size()) - steps));
+  scroll_->setVisible(steps > 0);
+  for (int step = 0; step < scroll_->value(); ++step)
+    hidden[static_cast<size_t>(moving[static_cast<size_t>(step)])] = true;
+}
+
+void RunColumns::fit() {
+  const int room = table_->viewport()->width();
+  std::vector<bool> hidden(static_cast<size_t>(count()), false);
+  int needed = nameNeeds();
+  for (int column = 0; column < count(); ++column) {
+    hidden[static_cast<size_t>(column)] = !isShown(column);
+    if (column != RunsModel::Name && isShown(column)) needed += widthOf(column);
+  }
   fitting_ = true;
-  for (int column = 0; column < RunsModel::ColumnCount; ++column) {
+  needed = spareFor(hidden, needed, room);
+  scrollPast(hidden, needed, room);
+  for (int column = 0; column < count(); ++column) {
     header_->setSectionHidden(column, hidden[static_cast<size_t>(column)]);
     if (column != RunsModel::Name && !hidden[static_cast<size_t>(column)])
       header_->resizeSection(column, widthOf(column));
   }
-  // The rest goes to the name as far as it needs it, the curve, all columns, and the name.
-  int left = room - (needed - nameNeeds);
-  const auto widen = [&](int column, int most) {
-    const Column& of = columns_[static_cast<size_t>(column)];
-    const int more = std::min(most, left - std::max(nameNeeds, name.needed));
-    if (more <= 0 || hidden[static_cast<size_t>(column)] || of.given > 0) return;
-    header_->resizeSection(column, of.needed + more);
-    left -= more;
-  };
-  widen(RunsModel::Curve, kMoreCurve);
-  for (int column = RunsModel::State; column < RunsModel::ColumnCount; ++column)
-    if (column != RunsModel::Name && column != RunsModel::Curve) widen(column, kMore);
-  header_->resizeSection(RunsModel::Name,
-                         name.given > 0 ? name.given : std::max(kLowestName, left));
+  widen(hidden, room);
   fitting_ = false;
-  if (std::exchange(spared_, spared) != spared) Q_EMIT sparedChanged();
+}
+
+/// The rest goes to the name as far as it needs it, the curve, all columns, and the name.
+void RunColumns::widen(const std::vector<bool>& hidden, int room) {
+  const Column name = of(RunsModel::Name);
+  int left = room;
+  for (int column = 0; column < count(); ++column)
+    if (column != RunsModel::Name && !hidden[static_cast<size_t>(column)]) left -= widthOf(column);
+  const auto more = [&](int column, int most) {
+    const int added = std::min(most, left - std::max(nameNeeds(), name.needed));
+    if (added <= 0 || hidden[static_cast<size_t>(column)] || of(column).given > 0) return;
+    header_->resizeSection(column, of(column).needed + added);
+    left -= added;
+  };
+  more(RunsModel::Curve, kMoreCurve);
+  for (int column = RunsModel::State; column < count(); ++column)
+    if (column != RunsModel::Name && column != RunsModel::Curve) more(column, kMore);
+  if (!hidden[RunsModel::Name])
+    header_->resizeSection(RunsModel::Name,
+                           name.given > 0 ? name.given : std::max(kLowestName, left));
+}
+
+/// Pinned columns are the first ones.
+void RunColumns::orderPinned() {
+  fitting_ = true;
+  int visual = 0, pinned = 0;
+  for (int at = 0; at < header_->count(); ++at) {
+    if (!isPinned(header_->logicalIndex(at))) continue;
+    header_->moveSection(at, visual++);
+    ++pinned;
+  }
+  header_->setPinned(pinned);
+  fitting_ = false;
 }
 
 QStringList RunColumns::spared() const {
   QStringList names;
-  for (int column = 0; column < RunsModel::ColumnCount; ++column)
-    if (spared_[static_cast<size_t>(column)])
-      names << table_->model()->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+  for (size_t column = 0; column < spared_.size(); ++column)
+    if (spared_[column])
+      names << table_->model()
+                   ->headerData(static_cast<int>(column), Qt::Horizontal, Qt::DisplayRole)
+                   .toString();
   return names;
 }
 
-void RunColumns::offer(const QPoint& globalPosition) {
-  QMenu menu(table_);
-  menu.setObjectName(QStringLiteral("columnMenu"));
-  for (int visual = 0; visual < header_->count(); ++visual) {
-    const int column = header_->logicalIndex(visual);
-    if (column == RunsModel::Check || column == RunsModel::Name) continue;
-    QAction* action = menu.addAction(
-        table_->model()->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString());
-    action->setCheckable(true);
-    action->setChecked(!header_->isSectionHidden(column));
-    connect(action, &QAction::toggled, this, [this, column](bool shown) {
-      columns_[static_cast<size_t>(column)].shown = shown ? Shown::always : Shown::never;
-      fit();
-      save();
-    });
-  }
-  menu.addSeparator();
-  menu.addAction(tr("Reset columns"), this, &RunColumns::reset);
-  menu.exec(globalPosition);
+void RunColumns::setShown(int column, bool shown) {
+  of(column).shown = shown ? Shown::always : Shown::never;
+  fit();
+  Q_EMIT changed();
+}
+
+void RunColumns::setPinned(int column, bool pinned) {
+  const QString key = lines_.runs().keyOf(column);
+  pinned_.removeAll(key);
+  if (pinned) pinned_.append(key);
+  orderPinned();
+  fit();
+  Q_EMIT changed();
 }
 
 void RunColumns::reset() {
-  for (Column& column : columns_) column.given = 0, column.shown = Shown::whereThereIsRoom;
+  columns_.clear();
+  pinned_ = standardPins();
+  fitting_ = true;
   for (int column = 0; column < header_->count(); ++column)
     header_->moveSection(header_->visualIndex(column), column);
-  fit();
-  save();
+  fitting_ = false;
+  renew();
+  Q_EMIT changed();
 }
 
-void RunColumns::keep() {
-  const auto settings = openSettings();
-  const QStringList order = settings->value(kGroup + "order").toStringList();
+void RunColumns::apply(const RunView& view) {
+  columns_.clear();
+  for (auto width = view.widths.begin(); width != view.widths.end(); ++width)
+    columns_[width.key()].given = *width;
+  for (auto shown = view.shown.begin(); shown != view.shown.end(); ++shown)
+    columns_[shown.key()].shown = *shown ? Shown::always : Shown::never;
+  pinned_ = view.pinned.isEmpty() ? standardPins() : view.pinned;
+  fitting_ = true;
   int visual = 0;
-  for (const QString& key : order) {
-    const int column = columnOf(key);
-    if (column >= 0) header_->moveSection(header_->visualIndex(column), visual++);
-  }
-  const QVariantMap widths = settings->value(kGroup + "widths").toMap();
-  const QVariantMap shown = settings->value(kGroup + "shown").toMap();
-  for (int column = 0; column < RunsModel::ColumnCount; ++column) {
-    Column& of = columns_[static_cast<size_t>(column)];
-    const QString key = RunsModel::keyOf(column);
-    of.given = std::clamp(widths.value(key).toInt(), 0, 2000);
-    if (shown.contains(key)) of.shown = shown.value(key).toBool() ? Shown::always : Shown::never;
-  }
-  if (const int column = columnOf(settings->value(kGroup + "sort").toString()); column >= 0)
-    table_->sortByColumn(column, settings->value(kGroup + "descending").toBool()
-                                     ? Qt::DescendingOrder
-                                     : Qt::AscendingOrder);
-  fit();
-  keeping_ = true;
+  for (const QString& key : view.order)
+    if (const int column = lines_.runs().columnOf(key); column >= 0)
+      header_->moveSection(header_->visualIndex(column), visual++);
+  fitting_ = false;
+  renew();
 }
 
-void RunColumns::save() const {
-  if (!keeping_) return;
-  QStringList order;
-  QVariantMap widths, shown;
+void RunColumns::describe(RunView& view) const {
   for (int visual = 0; visual < header_->count(); ++visual) {
     const int column = header_->logicalIndex(visual);
-    const QString key = RunsModel::keyOf(column);
-    const Column& of = columns_[static_cast<size_t>(column)];
-    order << key;
-    if (of.given > 0) widths.insert(key, of.given);
-    if (of.shown != Shown::whereThereIsRoom) shown.insert(key, of.shown == Shown::always);
+    const QString key = lines_.runs().keyOf(column);
+    const Column found = of(column);
+    view.order << key;
+    if (found.given > 0) view.widths.insert(key, found.given);
+    if (found.shown != Shown::whereThereIsRoom)
+      view.shown.insert(key, found.shown == Shown::always);
   }
-  const auto settings = openSettings();
-  settings->setValue(kGroup + "order", order);
-  settings->setValue(kGroup + "widths", widths);
-  settings->setValue(kGroup + "shown", shown);
-  settings->setValue(kGroup + "sort", RunsModel::keyOf(header_->sortIndicatorSection()));
-  settings->setValue(kGroup + "descending", header_->sortIndicatorOrder() == Qt::DescendingOrder);
+  view.pinned = pinned_;
 }
 
 }  // namespace heddle::gui

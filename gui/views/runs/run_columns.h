@@ -1,14 +1,18 @@
 // The columns of the runs table: as wide as what is in them, in the order and width that a person
-// gave them; where there is no room for all, those go first that the drawer shows anyway.
+// gave them. Where there is no room for all, those of the standard table go first that the drawer
+// shows anyway; where the rest is still too wide, the table scrolls column by column, past those
+// that are pinned.
 #pragma once
 
-#include <QMap>
+#include <QHash>
 #include <QObject>
+#include <QScrollBar>
 #include <QTableView>
 #include <QTimer>
-#include <array>
+#include <vector>
 
-#include "gui/views/runs/runs_model.h"
+#include "gui/views/runs/run_header.h"
+#include "gui/views/runs/run_view.h"
 
 namespace heddle::gui {
 
@@ -16,8 +20,8 @@ class RunColumns : public QObject {
   Q_OBJECT
 
  public:
-  /// The table has its model and its delegate.
-  explicit RunColumns(QTableView* table);
+  /// The table has its model and its delegate. `scroll` is under it.
+  RunColumns(QTableView* table, RunHeader* header, RunLines& lines, QScrollBar* scroll);
 
   /// Rows have changed: a column may need another width.
   void measure();
@@ -25,13 +29,22 @@ class RunColumns : public QObject {
   void fit();
   /// The names of the columns that are hidden for lack of room.
   QStringList spared() const;
-  /// Offers all columns to be shown or hidden.
-  void offer(const QPoint& globalPosition);
-  /// Takes on the layout of the last time, and keeps it from now on.
-  void keep();
+  bool isShown(int column) const { return of(column).shown != Shown::never; }
+  void setShown(int column, bool shown);
+  bool isPinned(int column) const;
+  void setPinned(int column, bool pinned);
+  void reset();
+  /// Columns were added or have gone.
+  void renew();
+
+  /// Puts the layout's part of a view in use; or writes it there.
+  void apply(const RunView& view);
+  void describe(RunView& view) const;
 
  Q_SIGNALS:
   void sparedChanged();
+  /// A person has changed the layout.
+  void changed();
 
  private:
   enum class Shown { whereThereIsRoom, always, never };
@@ -41,17 +54,25 @@ class RunColumns : public QObject {
     Shown shown = Shown::whereThereIsRoom;
   };
 
+  Column& of(int column) { return columns_[lines_.runs().keyOf(column)]; }
+  Column of(int column) const { return columns_.value(lines_.runs().keyOf(column)); }
+  int count() const { return lines_.runs().columnCount(); }
   int widthOf(int column) const;
-  void reset();
-  void save() const;
+  int nameNeeds() const;
+  void measureColumn(int column);
+  int spareFor(std::vector<bool>& hidden, int needed, int room);
+  void scrollPast(std::vector<bool>& hidden, int needed, int room);
+  void widen(const std::vector<bool>& hidden, int room);
+  void orderPinned();
 
   QTableView* table_;
-  QHeaderView* header_;
-  std::array<Column, RunsModel::ColumnCount> columns_;
-  std::array<bool, RunsModel::ColumnCount> spared_{};
+  RunHeader* header_;
+  RunLines& lines_;
+  QScrollBar* scroll_;
+  QHash<QString, Column> columns_;
+  QStringList pinned_;
+  std::vector<bool> spared_;
   bool fitting_ = false;
-  bool keeping_ = false;
-  QTimer saving_;
 };
 
 }  // namespace heddle::gui

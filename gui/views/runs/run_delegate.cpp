@@ -8,7 +8,7 @@
 #include "gui/models/state_look.h"
 #include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
-#include "gui/views/runs/run_selection.h"
+#include "gui/views/runs/runs_table.h"
 #include "gui/widgets/sparkline.h"
 
 namespace heddle::gui {
@@ -19,14 +19,22 @@ constexpr int kStroke = 18;  // length of the run's stroke before its name
 constexpr int kLeft = 8, kRight = 12;
 constexpr int kIcon = 20;
 constexpr int kCurve = 60;
+constexpr int kGap = 6;  // between a mean and its range
 
-const RunRow& rowOf(const QModelIndex& index) {
-  return static_cast<const RunsProxy*>(index.model())->row(index);
+const RunLines& linesOf(const QModelIndex& index) {
+  return *static_cast<const RunLines*>(index.model());
+}
+
+/// Of how deep a run is in a tree, and its triangle.
+int treeRoom(const QModelIndex& index) {
+  const RunLines& lines = linesOf(index);
+  if (lines.group() != kByLineage) return 0;
+  return RunsTable::triangle(QRect(), lines.line(index.row()).depth).right() - kLeft + 2;
 }
 
 bool isText(int column) {
   return column == RunsModel::State || column == RunsModel::Target || column == RunsModel::Recipe ||
-         column == RunsModel::Created;
+         column == RunsModel::Tags || column == RunsModel::Created;
 }
 
 }  // namespace
@@ -36,7 +44,11 @@ void RunDelegate::paintBackground(QPainter* painter, const QStyleOptionViewItem&
   const auto* table = static_cast<const QTableView*>(option.widget);
   const bool current = table->currentIndex().row() == option.index.row();
   const bool selected = option.state & QStyle::State_Selected;
-  painter->fillRect(option.rect, current ? c.current : selected ? c.selected : c.surface);
+  const bool head = linesOf(option.index).isHead(option.index);
+  painter->fillRect(option.rect, current    ? c.current
+                                 : selected ? c.selected
+                                 : head     ? blend(c.surface, c.raised, 0.6)
+                                            : c.surface);
   painter->fillRect(QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1),
                     blend(c.surface, c.line, 0.5));
   if (current && option.index.column() == 0)
@@ -52,8 +64,12 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
   const bool selected = option.state & QStyle::State_Selected;
   painter->save();
   paintBackground(painter, option);
+  if (linesOf(index).isHead(index)) {
+    paintHead(painter, option, index);
+    return painter->restore();
+  }
   QRect cell = option.rect.adjusted(kLeft, 0, -kRight, -1);
-  const RunRow& row = rowOf(index);
+  const RunRow& row = linesOf(index).row(index);
   const QVariant tone = index.data(RunsModel::ToneRole);
   const auto slot = slots_.constFind(row.summary.id);
   const bool chosen = slot != slots_.constEnd();
@@ -73,6 +89,14 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
       painter->restore();
       return;
     }
+    case RunsModel::Star: {
+      painter->setFont(font::text());
+      painter->setPen(row.summary.starred ? c.warn : blend(c.surface, c.muted, 0.5));
+      painter->drawText(option.rect, Qt::AlignCenter,
+                        row.summary.starred ? QStringLiteral("★") : QStringLiteral("☆"));
+      painter->restore();
+      return;
+    }
     case RunsModel::Curve: {
       const QColor line = chosen ? runStroke(*slot, Theme::instance().scheme()).color : c.other;
       const QRectF room(cell.left(), cell.center().y() - 8, cell.width(), 18);
@@ -87,6 +111,10 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
       break;
     }
     case RunsModel::Name:
+      if (const int room = treeRoom(index); room > 0) {
+        paintTriangle(painter, option.rect, linesOf(index).line(index.row()));
+        cell.setLeft(cell.left() + room);
+      }
       if (chosen) {
         paintRunStroke(*painter, QRectF(cell.left(), cell.top(), kStroke, cell.height() + 2),
                        runStroke(*slot, Theme::instance().scheme()));
@@ -109,15 +137,82 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
   painter->restore();
 }
 
+void RunDelegate::paintTriangle(QPainter* painter, const QRect& cell, const RunLine& line) const {
+  if (line.below == 0) return;
+  const QRect room = RunsTable::triangle(cell, line.depth);
+  icon(line.folded ? QStringLiteral("chevron-right") : QStringLiteral("chevron-down"), Tone::muted)
+      .paint(painter, QRect(room.left(), room.center().y() - 6, 14, 14));
+}
+
+/// A group's head: its value and count; of a number the mean, with the range after it.
+void RunDelegate::paintHead(QPainter* painter, const QStyleOptionViewItem& option,
+                            const QModelIndex& index) const {
+  const Colors& c = colors();
+  const RunLine& line = linesOf(index).line(index.row());
+  QRect cell = option.rect.adjusted(kLeft, 0, -kRight, -1);
+  const QString text = index.data().toString(), rest = index.data(RunLines::RangeRole).toString();
+  const bool name = index.column() == RunsModel::Name;
+  if (index.column() == RunsModel::Check) return paintHeadBox(painter, option, index);
+  if (name) {
+    paintTriangle(painter, option.rect, line);
+    cell.setLeft(RunsTable::triangle(option.rect, 0).right() + 2);
+  }
+  const QFont strong = name ? font::text(13, QFont::DemiBold) : font::mono(12, QFont::DemiBold);
+  const QFont small = name ? font::text(11) : font::mono(10);
+  const int restWide = rest.isEmpty() ? 0 : QFontMetrics(small).horizontalAdvance(rest) + kGap;
+  const int room = std::max(0, cell.width() - restWide);
+  const QString shown = QFontMetrics(strong).elidedText(text, Qt::ElideRight, room);
+  const int textWide = QFontMetrics(strong).horizontalAdvance(shown);
+  const bool right = index.data(Qt::TextAlignmentRole).toInt() & Qt::AlignRight;
+  QRect first = cell;
+  if (right) first.setLeft(std::max(cell.left(), cell.right() + 1 - restWide - textWide));
+  painter->setFont(strong);
+  painter->setPen(c.text);
+  painter->drawText(first, Qt::AlignLeft | Qt::AlignVCenter, shown);
+  if (rest.isEmpty()) return;
+  first.setLeft(first.left() + textWide + kGap);
+  painter->setFont(small);
+  painter->setPen(c.muted);
+  painter->drawText(first, Qt::AlignLeft | Qt::AlignVCenter, rest);
+}
+
+void RunDelegate::paintHeadBox(QPainter* painter, const QStyleOptionViewItem& option,
+                               const QModelIndex& index) const {
+  const auto* table = static_cast<const QTableView*>(option.widget);
+  const auto* chosen = static_cast<const RunSelection*>(table->selectionModel());
+  const RunLine& line = linesOf(index).line(index.row());
+  int ticked = 0;
+  for (int row = index.row() + 1; row <= index.row() + line.below && !line.folded; ++row)
+    ticked += chosen->ticks() && chosen->isSelected(index.sibling(row, index.column()));
+  QStyleOptionViewItem box = option;
+  box.rect = QRect(option.rect.left() + kLeft, option.rect.center().y() - 8, 16, 16);
+  box.state = QStyle::State_Enabled;
+  box.state.setFlag(QStyle::State_On, ticked > 0 && ticked == line.below);
+  option.widget->style()->drawPrimitive(QStyle::PE_IndicatorItemViewItemCheck, &box, painter,
+                                        option.widget);
+  if (ticked > 0 && ticked < line.below)
+    painter->fillRect(box.rect.adjusted(4, 7, -4, -7), colors().text);
+}
+
 QSize RunDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const {
   const int column = index.column();
-  if (column == RunsModel::Check) return {kLeft + kRight + 8, 0};
+  if (column == RunsModel::Check || column == RunsModel::Star) return {kLeft + kRight + 8, 0};
+  if (linesOf(index).isHead(index)) {
+    const bool name = column == RunsModel::Name;
+    const QFontMetrics strong(name ? font::text(13, QFont::DemiBold)
+                                   : font::mono(12, QFont::DemiBold));
+    const QFontMetrics small(name ? font::text(11) : font::mono(10));
+    const QString rest = index.data(RunLines::RangeRole).toString();
+    return {kLeft + (name ? kIcon : 0) + strong.horizontalAdvance(index.data().toString()) +
+                (rest.isEmpty() ? 0 : kGap + small.horizontalAdvance(rest)) + 2 + kRight,
+            0};
+  }
   if (column == RunsModel::Curve) return {kLeft + kRight + kCurve, 0};
   const QFont font = isText(column)              ? font::text()
                      : column == RunsModel::Name ? font::mono(12, QFont::DemiBold)
                                                  : font::mono(12);
   const int before = column == RunsModel::State  ? kIcon
-                     : column == RunsModel::Name ? kStroke + 6
+                     : column == RunsModel::Name ? kStroke + 6 + treeRoom(index)
                                                  : 0;
   const QFontMetrics metrics(font);
   int text = metrics.horizontalAdvance(index.data().toString());

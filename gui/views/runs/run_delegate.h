@@ -6,6 +6,7 @@
 #include <QStyledItemDelegate>
 
 #include "gui/theme/run_colors.h"
+#include "gui/views/runs/run_lines.h"
 
 namespace heddle::gui {
 
@@ -25,6 +26,11 @@ class RunDelegate : public QStyledItemDelegate {
 
  private:
   void paintBackground(QPainter* painter, const QStyleOptionViewItem& option) const;
+  void paintTriangle(QPainter* painter, const QRect& cell, const RunLine& line) const;
+  void paintHead(QPainter* painter, const QStyleOptionViewItem& option,
+                 const QModelIndex& index) const;
+  void paintHeadBox(QPainter* painter, const QStyleOptionViewItem& option,
+                    const QModelIndex& index) const;
 
   QHash<qint64, int> slots_;
 };

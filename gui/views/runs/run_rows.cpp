@@ -8,6 +8,7 @@
 #include "gui/models/value.h"
 #include "storage/clock.h"
 #include "storage/difference.h"
+#include "workbench/run_values.h"
 
 namespace heddle::gui {
 namespace {
@@ -62,9 +63,13 @@ std::optional<double> RunRow::seconds() const {
   return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000 - *summary.started;
 }
 
-Result<std::vector<RunRow>> readRunRows(storage::Reader& reader, bool trashed) {
-  auto runs = reader.runs(trashed);
+Result<std::vector<RunRow>> readRunRows(storage::Reader& reader, RunPlace place) {
+  auto runs = reader.runs(place == RunPlace::trash);
   if (!runs) return fail(runs);
+  if (place != RunPlace::trash)
+    std::erase_if(*runs, [&](const storage::RunSummary& run) {
+      return run.archived.has_value() != (place == RunPlace::archive);
+    });
   const auto steps = reader.column("recipe.training.steps");
   if (!steps) return fail(steps);
   const auto peak = reader.column("results.peak_bytes");
@@ -73,6 +78,8 @@ Result<std::vector<RunRow>> readRunRows(storage::Reader& reader, bool trashed) {
   if (!exposed) return fail(exposed);
   const auto step = reader.column("results.step_seconds");
   if (!step) return fail(step);
+  const auto losses = reader.metric_summaries("loss");
+  if (!losses) return fail(losses);
   const auto contacts = readContacts(reader);
   if (!contacts) return fail(contacts);
   std::vector<RunRow> rows;
@@ -83,6 +90,8 @@ Result<std::vector<RunRow>> readRunRows(storage::Reader& reader, bool trashed) {
     row.peakBytes = at(*peak, run.id);
     if (const auto of = exposedOf(at(*exposed, run.id), at(*step, run.id)))
       row.exposedShare = of->share;
+    if (const auto loss = losses->find(run.id); loss != losses->end())
+      row.bestLoss = workbench::aggregate(loss->second, {"best", "loss"});
     row.curve = QVector<double>(run.sparkline.begin(), run.sparkline.end());
     row.contact = contacts->of(run);
     row.summary = std::move(run);

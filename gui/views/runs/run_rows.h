@@ -18,6 +18,7 @@ struct RunRow {
   std::optional<double> stepsPlanned;
   std::optional<double> peakBytes;     // until it has ended: its newest step's
   std::optional<double> exposedShare;  // of the run's median step, 0 to 1: see Exposed
+  std::optional<double> bestLoss;
   QVector<double> curve;               // the loss, at most 60 points
   Contact contact;                     // of a running run
 
@@ -32,7 +33,10 @@ struct RunRow {
   ContactLook contactLook() const { return lookOf(contact, unixNow()); }
 };
 
-/// All runs that are not in the trash, or all that are, newest first.
-Result<std::vector<RunRow>> readRunRows(storage::Reader& reader, bool trashed = false);
+/// Where a run is kept.
+enum class RunPlace { list, archive, trash };
+
+/// All runs that are kept there, newest first.
+Result<std::vector<RunRow>> readRunRows(storage::Reader& reader, RunPlace place = RunPlace::list);
 
 }  // namespace heddle::gui

@@ -1,24 +1,30 @@
 #include "gui/views/runs/run_selection.h"
 
+#include <QSet>
 #include <algorithm>
 #include <utility>
 
 namespace heddle::gui {
 
-RunSelection::RunSelection(RunsModel& model, RunsProxy& proxy, QObject* parent)
-    : QItemSelectionModel(&proxy, parent), model_(model), proxy_(proxy) {
+RunSelection::RunSelection(RunLines& lines, QObject* parent)
+    : QItemSelectionModel(&lines, parent), lines_(lines) {
   connect(this, &QItemSelectionModel::selectionChanged, this, [this] {
     if (!keeping_) Q_EMIT chosenChanged();
   });
+  connect(&lines, &RunLines::rearranging, this, &RunSelection::keep);
+  connect(&lines, &RunLines::rearranged, this, &RunSelection::restore);
 }
 
 QList<qint64> RunSelection::runs() const {
-  QList<std::pair<int, qint64>> found;
-  for (const QModelIndex& index : selectedRows())
-    found.append({index.row(), proxy_.row(index).summary.id});
-  std::sort(found.begin(), found.end());
+  QList<int> rows;
+  for (const QItemSelectionRange& range : selection())
+    for (int row = range.top(); row <= range.bottom(); ++row)
+      if (!lines_.isHead(lines_.index(row, 0))) rows.append(row);
+  std::ranges::sort(rows);
   QList<qint64> runs;
-  for (const auto& [row, run] : found) runs.append(run);
+  for (const int row : rows)
+    if (const qint64 run = lines_.line(row).run; runs.isEmpty() || runs.last() != run)
+      runs.append(run);
   return runs + hidden_;
 }
 
@@ -29,29 +35,53 @@ QItemSelection RunSelection::stretchesOf(QList<int> rows) const {
   for (qsizetype first = 0; first < rows.size();) {
     qsizetype last = first;
     while (last + 1 < rows.size() && rows[last + 1] == rows[last] + 1) ++last;
-    selection.select(proxy_.index(rows[first], 0), proxy_.index(rows[last], 0));
+    selection.select(lines_.index(rows[first], 0), lines_.index(rows[last], 0));
     first = last + 1;
   }
   return selection;
 }
 
-void RunSelection::keepOver(const std::function<void()>& change) {
-  const QList<qint64> before = runs();
+void RunSelection::keep() {
   keeping_ = true;
-  change();
+  kept_ = runs();
+  const QModelIndex current = currentIndex();
+  currentColumn_ = current.column();
+  current_ = current.isValid() ? lines_.line(current.row()).run : 0;
+  currentGroup_ = current.isValid() ? lines_.groupValue(current) : QString();
+}
+
+void RunSelection::restore() {
+  choose(kept_);
+  int row = current_ > 0 ? lines_.lineOf(current_) : -1;
+  // A run that is folded away leaves its place to the group's head.
+  if (row < 0 && !currentGroup_.isEmpty()) row = lines_.lineOfGroup(currentGroup_);
+  if (row >= 0) setCurrentIndex(lines_.index(row, std::max(0, currentColumn_)), NoUpdate);
+  keeping_ = false;
+  Q_EMIT chosenChanged();
+}
+
+/// Those of the runs that are still there; of these, the ones without a line are hidden.
+void RunSelection::choose(const QList<qint64>& runs) {
   hidden_.clear();
   QList<int> seen;
-  for (const qint64 run : before) {
-    const int row = model_.indexOf(run);
-    if (row < 0) continue;
-    const QModelIndex index = proxy_.mapFromSource(model_.index(row, 0));
-    if (index.isValid())
-      seen.append(index.row());
-    else
+  for (const qint64 run : runs) {
+    if (const int line = lines_.lineOf(run); line >= 0)
+      seen.append(line);
+    else if (lines_.runs().indexOf(run) >= 0)
       hidden_.append(run);
   }
   select(stretchesOf(std::move(seen)), ClearAndSelect | Rows);
+}
+
+void RunSelection::tick(const QList<qint64>& runs, bool ticked) {
+  QList<qint64> all = ticks_ ? this->runs() : QList<qint64>();
+  const QSet<qint64> changed(runs.begin(), runs.end());
+  all.removeIf([&](qint64 run) { return changed.contains(run); });
+  if (ticked) all += runs;
+  keeping_ = true;
+  choose(all);
   keeping_ = false;
+  ticks_ = !all.isEmpty();
   Q_EMIT chosenChanged();
 }
 

@@ -1,11 +1,13 @@
 #include "gui/views/runs/runs_model.h"
 
-#include <QSet>
+#include <algorithm>
 #include <cmath>
 
+#include "engine/telemetry/metrics.h"
 #include "gui/format.h"
 #include "gui/models/run_pace.h"
 #include "gui/models/state_look.h"
+#include "storage/value_text.h"
 
 namespace heddle::gui {
 namespace {
@@ -24,59 +26,10 @@ QString written(KeyKind kind, const std::optional<double>& number) {
   return number ? QString::fromStdString(workbench::number_text(kind, *number)) : format::kNone;
 }
 
-QString stateText(const RunRow& row) { return textOf(row.summary.state); }
-
-QString display(const RunRow& row, int column) {
-  const storage::RunSummary& run = row.summary;
-  switch (column) {
-    case RunsModel::State:
-      return stateText(row);
-    case RunsModel::Name:
-      return row.name();
-    case RunsModel::Target:
-      return format::spelled(run.target);
-    case RunsModel::Recipe:
-      return format::spelled(run.recipe_name);
-    case RunsModel::Steps:
-      return format::count(run.steps);
-    case RunsModel::Loss:
-      return written(KeyKind::loss, run.loss);
-    case RunsModel::Rate:
-      return written(KeyKind::rate, run.tokens_per_second_per_rank);
-    case RunsModel::Memory:
-      return written(KeyKind::bytes, row.peakBytes);
-    case RunsModel::Exposed:
-      return written(KeyKind::share, row.exposedShare);
-    case RunsModel::Created:
-      return format::when(row.created());
-    case RunsModel::Duration:
-      return written(KeyKind::seconds, row.seconds());
-    default:
-      return {};
-  }
-}
-
-QVariant sortKey(const RunRow& row, int column) {
-  const storage::RunSummary& run = row.summary;
-  switch (column) {
-    case RunsModel::Steps:
-      return QVariant::fromValue<qlonglong>(run.steps);
-    case RunsModel::Loss:
-    case RunsModel::Curve:
-      return sortable(run.loss);
-    case RunsModel::Rate:
-      return sortable(run.tokens_per_second_per_rank);
-    case RunsModel::Memory:
-      return sortable(row.peakBytes);
-    case RunsModel::Exposed:
-      return sortable(row.exposedShare);
-    case RunsModel::Created:
-      return run.created;
-    case RunsModel::Duration:
-      return sortable(row.seconds());
-    default:
-      return display(row, column);
-  }
+QString tagsText(const storage::RunSummary& run) {
+  QStringList tags;
+  for (const std::string& tag : run.tags) tags << format::spelled(tag);
+  return tags.join(QStringLiteral(", "));
 }
 
 /// Explains a column where its name does not.
@@ -84,6 +37,8 @@ QVariant headerTip(int column) {
   switch (column) {
     case RunsModel::Loss:
       return QObject::tr("Of the last step");
+    case RunsModel::Best:
+      return QObject::tr("The lowest loss of any step");
     case RunsModel::Rate:
       return QObject::tr("Median of the run, without its first 3 steps");
     case RunsModel::Memory:
@@ -92,50 +47,77 @@ QVariant headerTip(int column) {
     case RunsModel::Exposed:
       return QObject::tr(
           "Communication that compute waits for, as a share of the run's median step: the median "
-          "of "
-          "the profiled steps, the mean of the ranks");
+          "of the profiled steps, the mean of the ranks");
     default:
       return {};
   }
 }
 
-bool isNumber(int column) {
-  return (column >= RunsModel::Steps && column <= RunsModel::Exposed) ||
-         column == RunsModel::Duration;
+const QStringList& builtInKeys() {
+  static const QStringList keys = {
+      "check", "star",   "state",   "name",  "target",  "recipe", "steps",   "loss", "best_loss",
+      "curve", "toks", "memory", "exposed", "tags", "created", "duration"};
+  return keys;
 }
+
+bool isBad(const std::optional<double>& number) { return number && !std::isfinite(*number); }
 
 }  // namespace
 
-QString RunsModel::keyOf(int column) {
-  static const QStringList keys = {"check",   "state",   "name",    "target", "recipe",
-                                   "steps",   "loss",    "curve",   "toks",   "memory",
-                                   "exposed", "created", "duration"};
-  return keys.value(column);
+QString RunsModel::keyOf(int column) const {
+  return column < ColumnCount ? builtInKeys().value(column) : added_.value(column - ColumnCount);
+}
+
+int RunsModel::columnOf(const QString& key) const {
+  if (const auto builtIn = builtInKeys().indexOf(key); builtIn >= 0)
+    return static_cast<int>(builtIn);
+  const auto added = added_.indexOf(key);
+  return added < 0 ? -1 : static_cast<int>(added) + ColumnCount;
+}
+
+bool RunsModel::isNumber(int column) const {
+  if (column < ColumnCount)
+    return (column >= Steps && column <= Exposed) || column == Duration;
+  return addedNumbers_.value(column - ColumnCount);
+}
+
+/// Whether an added column has numbers: by its kind, or by its values.
+bool RunsModel::hasNumbers(const std::string& key) const {
+  const KeyKind kind = workbench::kind_of(key);
+  if (kind != KeyKind::open)
+    return kind != KeyKind::words && kind != KeyKind::list && kind != KeyKind::flag;
+  const auto values = values_.find(key);
+  return values != values_.end() && std::ranges::all_of(values->second, [](const auto& value) {
+           return workbench::number_in(value.second).has_value();
+         });
 }
 
 void RunsModel::setRows(std::vector<RunRow> rows) {
-  QSet<storage::RunId> wanted;
-  for (const RunRow& row : rows) wanted.insert(row.summary.id);
-  for (int i = rowCount() - 1; i >= 0; --i) {
-    if (wanted.contains(row(i).summary.id)) continue;
-    beginRemoveRows({}, i, i);
-    rows_.erase(rows_.begin() + i);
-    endRemoveRows();
+  const bool same = std::ranges::equal(rows, rows_, {}, [](const RunRow& row) { return row.summary.id; },
+                                       [](const RunRow& row) { return row.summary.id; });
+  if (same) {
+    rows_ = std::move(rows);
+    if (!rows_.empty()) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+    return;
   }
-  // Both lists are newest first, so what is new can be put in on the way.
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const int at = static_cast<int>(i);
-    if (i < rows_.size() && rows_[i].summary.id == rows[i].summary.id) {
-      rows_[i] = std::move(rows[i]);
-      continue;
-    }
-    beginInsertRows({}, at, at);
-    rows_.insert(rows_.begin() + at, std::move(rows[i]));
-    endInsertRows();
-  }
+  beginResetModel();
+  rows_ = std::move(rows);
   rowOf_.clear();
   for (int i = 0; i < rowCount(); ++i) rowOf_.insert(row(i).summary.id, i);
-  if (!rows_.empty()) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
+  endResetModel();
+}
+
+void RunsModel::setAdded(const QStringList& keys, std::map<std::string, Values> values) {
+  for (auto& [key, found] : values) values_[key] = std::move(found);
+  addedNumbers_.clear();
+  for (const QString& key : keys) addedNumbers_.append(hasNumbers(key.toStdString()));
+  if (keys == added_) {
+    if (!rows_.empty()) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+    return;
+  }
+  beginResetModel();
+  added_ = keys;
+  endResetModel();
 }
 
 void RunsModel::setValues(const std::string& key, Values values) {
@@ -143,7 +125,7 @@ void RunsModel::setValues(const std::string& key, Values values) {
 }
 
 bool RunsModel::isOfRow(const std::string& key) {
-  return workbench::is_of_summary(key) || key == "memory" || key == "exposed";
+  return workbench::is_of_summary(key) || key == "memory" || key == "exposed" || key == "best_loss";
 }
 
 std::optional<storage::Value> RunsModel::value(int at, const std::string& key) const {
@@ -154,6 +136,7 @@ std::optional<storage::Value> RunsModel::value(int at, const std::string& key) c
   // Of a run that goes on, what it holds now.
   if (key == "memory") return optional(found.peakBytes);
   if (key == "exposed") return optional(found.exposedShare);
+  if (key == "best_loss") return optional(found.bestLoss);
   if (workbench::is_of_summary(key)) return workbench::value_of(found.summary, key, unixNow());
   const auto values = values_.find(key);
   if (values == values_.end()) return std::nullopt;
@@ -161,41 +144,135 @@ std::optional<storage::Value> RunsModel::value(int at, const std::string& key) c
   return value == values->second.end() ? std::nullopt : std::optional(value->second);
 }
 
+QString RunsModel::display(int at, int column) const {
+  const RunRow& found = row(at);
+  const storage::RunSummary& run = found.summary;
+  switch (column) {
+    case Check:
+    case Star:
+    case Curve:
+      return {};
+    case State:
+      return textOf(run.state);
+    case Name:
+      return found.name();
+    case Target:
+      return format::spelled(run.target);
+    case Recipe:
+      return format::spelled(run.recipe_name);
+    case Steps:
+      return format::count(run.steps);
+    case Loss:
+      return written(KeyKind::loss, run.loss);
+    case Best:
+      return written(KeyKind::loss, found.bestLoss);
+    case Rate:
+      return written(KeyKind::rate, run.tokens_per_second_per_rank);
+    case Memory:
+      return written(KeyKind::bytes, found.peakBytes);
+    case Exposed:
+      return written(KeyKind::share, found.exposedShare);
+    case Tags:
+      return tagsText(run);
+    case Created:
+      return format::when(found.created());
+    case Duration:
+      return written(KeyKind::seconds, found.seconds());
+    default:
+      break;
+  }
+  const std::string key = keyOf(column).toStdString();
+  const auto found_value = value(at, key);
+  if (!found_value) return format::kNone;
+  if (const double* number = std::get_if<double>(&*found_value)) {
+    const KeyKind kind = workbench::kind_of(key);
+    if (kind != KeyKind::open) return written(kind, *number);
+    const auto metric = workbench::metric_key(key);
+    return QString::fromStdString(
+        storage::value_text(metric ? metric->metric : key.substr(key.rfind('.') + 1), *number));
+  }
+  return QString::fromStdString(workbench::words_in(workbench::kind_of(key), *found_value));
+}
+
+QVariant RunsModel::sortKey(int at, int column) const {
+  const RunRow& found = row(at);
+  const storage::RunSummary& run = found.summary;
+  switch (column) {
+    case Star:
+      return run.starred ? QVariant(1.0) : QVariant();
+    case Steps:
+      return QVariant::fromValue<qlonglong>(run.steps);
+    case Loss:
+    case Curve:
+      return sortable(run.loss);
+    case Best:
+      return sortable(found.bestLoss);
+    case Rate:
+      return sortable(run.tokens_per_second_per_rank);
+    case Memory:
+      return sortable(found.peakBytes);
+    case Exposed:
+      return sortable(found.exposedShare);
+    case Created:
+      return run.created;
+    case Duration:
+      return sortable(found.seconds());
+    default:
+      break;
+  }
+  if (column < ColumnCount) {
+    const QString text = display(at, column);
+    return text.isEmpty() ? QVariant() : QVariant(text);
+  }
+  const auto added = value(at, keyOf(column).toStdString());
+  if (!added) return {};
+  if (isNumber(column)) return sortable(workbench::number_in(*added));
+  const QString text = display(at, column);
+  return text.isEmpty() ? QVariant() : QVariant(text);
+}
+
 int RunsModel::rowCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : static_cast<int>(rows_.size());
 }
 
 int RunsModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : ColumnCount;
+  return parent.isValid() ? 0 : ColumnCount + static_cast<int>(added_.size());
 }
 
 QVariant RunsModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   const RunRow& found = row(index.row());
+  const int column = index.column();
   switch (role) {
     case Qt::DisplayRole:
-      return display(found, index.column());
+      return display(index.row(), column);
+    case Qt::EditRole:
+      return column == Name ? QString::fromStdString(found.summary.name)
+                            : display(index.row(), column);
     case SortRole:
-      return sortKey(found, index.column());
+      return sortKey(index.row(), column);
     case RunRole:
       return QVariant::fromValue<qlonglong>(found.summary.id);
     case Qt::TextAlignmentRole:
-      return int(Qt::AlignVCenter | (isNumber(index.column()) ? Qt::AlignRight : Qt::AlignLeft));
+      return int(Qt::AlignVCenter | (isNumber(column) ? Qt::AlignRight : Qt::AlignLeft));
+    case Qt::AccessibleTextRole:
+      if (column == Star) return found.summary.starred ? tr("starred") : tr("not starred");
+      return {};
     case Qt::ToolTipRole:
-      if (index.column() == State && !found.contactLook().fresh()) return found.contactLook().text;
-      if (index.column() == State && !found.summary.cause.empty())
+      if (column == Star) return tr("Star: S");
+      if (column == State && !found.contactLook().fresh()) return found.contactLook().text;
+      if (column == State && !found.summary.cause.empty())
         return QString::fromStdString(found.summary.cause);
-      if (index.column() == Created)
+      if (column == Created)
         return found.created().toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"));
       return {};
     case ToneRole:
-      if (index.column() == State)
+      if (column == State)
         return static_cast<int>(lookOf(found.summary.state, found.contactLook()).tone);
-      if (!found.contactLook().fresh() && isNumber(index.column()))
-        return static_cast<int>(Tone::muted);
-      if (index.column() == Loss && found.summary.loss && !std::isfinite(*found.summary.loss))
+      if (!found.contactLook().fresh() && isNumber(column)) return static_cast<int>(Tone::muted);
+      if ((column == Loss && isBad(found.summary.loss)) || (column == Best && isBad(found.bestLoss)))
         return static_cast<int>(Tone::bad);
-      if (index.column() == Exposed && isMuchExposed(found.exposedShare.value_or(0)))
+      if (column == Exposed && isMuchExposed(found.exposedShare.value_or(0)))
         return static_cast<int>(Tone::bad);
       return {};
     default:
@@ -204,56 +281,28 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  static const QStringList names = {"",
-                                    tr("state"),
-                                    tr("name"),
-                                    tr("target"),
-                                    tr("recipe"),
-                                    tr("steps"),
-                                    tr("loss"),
-                                    tr("curve"),
-                                    tr("tok/s a rank"),
-                                    tr("memory"),
-                                    tr("exposed"),
-                                    tr("created"),
+  static const QStringList names = {QString(),     QString(),    tr("state"),  tr("name"),
+                                    tr("target"),  tr("recipe"), tr("steps"),  tr("loss"),
+                                    tr("best loss"), tr("curve"),  tr("tok/s a rank"),
+                                    tr("memory"),  tr("exposed"), tr("tags"), tr("created"),
                                     tr("duration")};
-  if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
-  if (role == Qt::DisplayRole) return names[section];
-  if (role == Qt::ToolTipRole) return headerTip(section);
-  if (role == Qt::TextAlignmentRole)
-    return int(Qt::AlignVCenter |
-               (isNumber(section) && section != Curve ? Qt::AlignRight : Qt::AlignLeft));
-  return {};
-}
-
-RunsProxy::RunsProxy(RunsModel& model) : runs_(model) {
-  setSourceModel(&model);
-  setSortRole(RunsModel::SortRole);
-  setDynamicSortFilter(true);
-}
-
-void RunsProxy::setFilter(RunFilter filter) {
-  filter_ = std::move(filter);
-  invalidateFilter();
-}
-
-const RunRow& RunsProxy::row(const QModelIndex& index) const {
-  return runs_.row(mapToSource(index).row());
-}
-
-bool RunsProxy::filterAcceptsRow(int row, const QModelIndex&) const {
-  if (filter_.empty()) return true;
-  return filter_.matches([&] { return workbench::words_of(runs_.row(row).summary); },
-                         [&](const std::string& key) { return runs_.value(row, key); });
-}
-
-bool RunsProxy::lessThan(const QModelIndex& left, const QModelIndex& right) const {
-  const QVariant a = left.data(RunsModel::SortRole), b = right.data(RunsModel::SortRole);
-  // Rows without a value come last in either order.
-  if (a.isNull() != b.isNull()) return (sortOrder() == Qt::AscendingOrder) == b.isNull();
-  if (a.typeId() == QMetaType::QString)
-    return QString::localeAwareCompare(a.toString(), b.toString()) < 0;
-  return a.toDouble() < b.toDouble();
+  if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
+  switch (role) {
+    case Qt::DisplayRole:
+      if (section < ColumnCount) return names[section];
+      return QString::fromStdString(workbench::label_of(keyOf(section).toStdString()));
+    case Qt::AccessibleTextRole:
+      if (section == Check) return tr("all runs shown");
+      if (section == Star) return tr("starred");
+      return {};
+    case Qt::ToolTipRole:
+      return section < ColumnCount ? headerTip(section) : QVariant(keyOf(section));
+    case Qt::TextAlignmentRole:
+      return int(Qt::AlignVCenter |
+                 (isNumber(section) && section != Curve ? Qt::AlignRight : Qt::AlignLeft));
+    default:
+      return {};
+  }
 }
 
 }  // namespace heddle::gui

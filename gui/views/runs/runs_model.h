@@ -1,9 +1,9 @@
-// The runs as a table, and the proxy that sorts and filters it.
+// The runs as a table: a row a run, newest first, in the store's order. Lists, groups and filters
+// of them are run_lines.h.
 #pragma once
 
 #include <QAbstractTableModel>
 #include <QHash>
-#include <QSortFilterProxyModel>
 #include <map>
 
 #include "gui/views/runs/run_rows.h"
@@ -17,34 +17,47 @@ class RunsModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
+  /// The columns that every table has; those that a person has added follow.
   enum Column {
     Check,
+    Star,
     State,
     Name,
     Target,
     Recipe,
     Steps,
     Loss,
+    Best,
     Curve,
     Rate,
     Memory,
     Exposed,
+    Tags,
     Created,
     Duration,
     ColumnCount
   };
   /// SortRole: what a column sorts by. ToneRole: the Tone of an exceptional value.
-  enum Role { SortRole = Qt::UserRole, RunRole, ToneRole };
+  enum Role { SortRole = Qt::UserRole, RunRole, ToneRole, EndOfRoles };
   using Values = workbench::RunValues;
 
   using QAbstractTableModel::QAbstractTableModel;
 
-  /// A column's name in settings: stays the same when columns are added or translated.
-  static QString keyOf(int column);
-  /// Takes in a new reading: rows that stay keep their index, so that selections live on.
+  /// A column's name in settings: stays the same when columns are added or translated. It is its
+  /// key in filters, too.
+  QString keyOf(int column) const;
+  /// -1: there is none of that key.
+  int columnOf(const QString& key) const;
+  bool isNumber(int column) const;
+
+  /// Takes in a new reading, newest first.
   void setRows(std::vector<RunRow> rows);
   const RunRow& row(int row) const { return rows_[static_cast<size_t>(row)]; }
   int indexOf(storage::RunId run) const { return rowOf_.value(run, -1); }  // -1: not there
+
+  /// The columns that a person has added, with their values.
+  void setAdded(const QStringList& keys, std::map<std::string, Values> values);
+  const QStringList& added() const { return added_; }
 
   /// Values of a key that is no column of the table, for filters.
   void setValues(const std::string& key, Values values);
@@ -59,27 +72,15 @@ class RunsModel : public QAbstractTableModel {
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  private:
+  QString display(int row, int column) const;
+  QVariant sortKey(int row, int column) const;
+  bool hasNumbers(const std::string& key) const;
+
   std::vector<RunRow> rows_;
   QHash<storage::RunId, int> rowOf_;
+  QStringList added_;
+  QList<bool> addedNumbers_;
   std::map<std::string, Values> values_;
-};
-
-class RunsProxy : public QSortFilterProxyModel {
-  Q_OBJECT
-
- public:
-  explicit RunsProxy(RunsModel& model);
-  void setFilter(RunFilter filter);
-  const RunFilter& filter() const { return filter_; }
-  const RunRow& row(const QModelIndex& index) const;
-
- protected:
-  bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
-  bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
-
- private:
-  RunsModel& runs_;
-  RunFilter filter_;
 };
 
 }  // namespace heddle::gui

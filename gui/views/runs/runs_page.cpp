@@ -9,12 +9,9 @@
 #include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
 #include "gui/views/lineage/end_dialog.h"
-#include "gui/widgets/file_dialog.h"
 #include "gui/widgets/focus_line.h"
-#include "storage/export.h"
 #include "workbench/control.h"
 #include "workbench/ending.h"
-#include "workbench/weights.h"
 
 namespace heddle::gui {
 namespace {
@@ -25,28 +22,19 @@ struct Stopping {
   std::vector<storage::RunDetail> saved;  // others stop
 };
 
-/// An action that cannot be done says why, wherever it is listed.
-void allow(QAction* action, const QString& text, const QString& reason) {
-  action->setText(reason.isEmpty() ? text : QStringLiteral("%1 – %2").arg(text, reason));
-  action->setEnabled(reason.isEmpty());
-}
-
 }  // namespace
 
 RunsPage::RunsPage(Session& session, QWidget* parent)
     : Page(session, parent),
       reading_(session.readingThread(), this),
-      stopping_(session.workingThreads(), this),
-      exporting_(session.workingThreads(), this),
-      converting_(session.workingThreads(), this),
-      checking_(session.readingThread(), this) {
+      stopping_(session.workingThreads(), this) {
   asking_ = new RunAsking(session, this);
   makeActions();
   setAcceptDrops(true);
-  where_ = new Segment({tr("Runs"), tr("Trash")}, this);
+  where_ = new Segment({tr("Runs"), tr("Archive"), tr("Trash")}, this);
   where_->setObjectName(QStringLiteral("where"));
   where_->hide();  // until the window takes it
-  connect(where_, &Segment::currentChanged, this, [this](int index) { showTrash(index == 1); });
+  connect(where_, &Segment::currentChanged, this, [this](int index) { showPlace(static_cast<RunPlace>(index)); });
   trash_ = new RunTrash(session, this);
   connect(trash_, &RunTrash::changed, this, &RunsPage::activated);
   importing_ = new RunImport(session, this);
@@ -66,9 +54,15 @@ RunsPage::RunsPage(Session& session, QWidget* parent)
   stack_ = new QStackedWidget;
   stack_->addWidget(makeTable());
   stack_->addWidget(empty_);
+  nothingArchived_ = new EmptyState(
+      QStringLiteral("folder"), tr("The archive is empty"),
+      tr("Runs that you archive are kept here, out of the way. Other pages and filters by name still "
+         "find them."),
+      QString());
   nothingTrashed_ = new EmptyState(
       QStringLiteral("trash"), tr("The trash is empty"),
       tr("Runs that you delete stay here until you delete them for good."), QString());
+  stack_->addWidget(nothingArchived_);
   stack_->addWidget(nothingTrashed_);
   drawer_ = new RunDrawer(session);
   drawer_->hide();
@@ -115,10 +109,7 @@ void RunsPage::makeActions() {
         Q_EMIT session().continueRequested(runs.first(), fork);
     });
   stop_ = make(QStringLiteral("stopRuns"), tr("Stop run"), QStringLiteral("stop"));
-  export_ = make(QStringLiteral("exportRuns"), tr("Export run"), QStringLiteral("download"));
-  weights_ =
-      make(QStringLiteral("exportWeights"), tr("Export weights"), QStringLiteral("checkpoint"));
-  weights_->setToolTip(tr("The newest checkpoint, as a folder that transformers loads"));
+  exports_ = new RunExport(session(), this);
   discard_ =
       make(QStringLiteral("discardRuns"), tr("Move to trash"), QStringLiteral("trash"), Tone::bad);
   restore_ = make(QStringLiteral("restoreRuns"), tr("Restore"), QStringLiteral("undo"));
@@ -133,8 +124,6 @@ void RunsPage::makeActions() {
   connect(compare_, &QAction::triggered, this,
           [this] { Q_EMIT session().compareRequested(selectedRuns()); });
   connect(stop_, &QAction::triggered, this, &RunsPage::stopRuns);
-  connect(export_, &QAction::triggered, this, &RunsPage::exportRuns);
-  connect(weights_, &QAction::triggered, this, &RunsPage::exportWeights);
   for (QAction* action : {restore_, remove_}) action->setVisible(false);  // of the trash only
   connect(discard_, &QAction::triggered, this, &RunsPage::discardRuns);
   connect(restore_, &QAction::triggered, this, [this] { trash_->restore(named(selectedRuns())); });
@@ -146,21 +135,18 @@ QWidget* RunsPage::makeTable() {
   auto* whole = new QWidget;
   filter_ = new FilterBar(session(), model_);
   connect(filter_, &FilterBar::wanted, this, &RunsPage::applyFilter);
-  spared_ = linkButton({});
-  spared_->setObjectName(QStringLiteral("sparedColumns"));
-  filter_->addRight(spared_);
-
   table_ = new RunsTable;
   table_->setObjectName(QStringLiteral("runs"));
   table_->setAccessibleName(tr("Runs"));
   new FocusLine(table_);
   delegate_ = new RunDelegate(table_);
-  table_->setModel(&proxy_);
-  selection_ = new RunSelection(model_, proxy_, table_);
+  header_ = new RunHeader(lines_, table_);
+  table_->setHorizontalHeader(header_);
+  table_->setModel(&lines_);
+  selection_ = new RunSelection(lines_, table_);
   table_->setSelectionModel(selection_);
   table_->setItemDelegate(delegate_);
-  table_->setSortingEnabled(true);
-  table_->sortByColumn(RunsModel::Created, Qt::DescendingOrder);
+  table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   table_->setShowGrid(false);
@@ -169,48 +155,53 @@ QWidget* RunsPage::makeTable() {
   table_->setContextMenuPolicy(Qt::CustomContextMenu);
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setDefaultSectionSize(28);
-  table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-  QHeaderView* header = table_->horizontalHeader();
-  header->setFixedHeight(32);
-  header->setHighlightSections(false);
-  layout_ = new RunColumns(table_);
-  connect(layout_, &RunColumns::sparedChanged, this, &RunsPage::showSpared);
-  connect(spared_, &QPushButton::clicked, this,
-          [this] { layout_->offer(spared_->mapToGlobal(QPoint(0, spared_->height() + 4))); });
-  showSpared();
+  table_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // RunColumns scrolls
+  auto* scroll = new QScrollBar(Qt::Horizontal);
+  scroll->setAccessibleName(tr("Columns"));
+  arrangement_ =
+      new RunArrangement(session(), model_, lines_, table_, header_, scroll, filter_);
+  marks_ = new RunMarks(session(), model_, lines_, table_, [this] { return selectedRuns(); });
+  connect(marks_, &RunMarks::changed, this, &RunsPage::activated);
+  connect(header_, &RunHeader::allTicked, this, &RunsPage::tickAll);
+  connect(table_, &RunsTable::editingEnded, this, [this] {
+    if (late_) setRows(*std::exchange(late_, {}));
+  }, Qt::QueuedConnection);
   table_->viewport()->installEventFilter(this);
   // The age of a running run's last word.
   connect(&session(), &Session::secondPassed, this, [this] {
     if (isVisible()) table_->viewport()->update();
   });
   connect(table_, &RunsTable::deletePressed, this, [this] {
-    if (inTrash_ && remove_->isEnabled()) return remove_->trigger();
-    if (!inTrash_) discardRuns();
+    if (place_ == RunPlace::trash && remove_->isEnabled()) return remove_->trigger();
+    if (place_ != RunPlace::trash) discardRuns();
   });
   connect(table_, &RunsTable::escapePressed, untick_, &QAction::trigger);
   connect(selection_, &RunSelection::chosenChanged, this, &RunsPage::selectionChanged);
   connect(selection_, &QItemSelectionModel::currentRowChanged, this,
           [this](const QModelIndex& current) {
             table_->viewport()->update();
-            if (!current.isValid()) return;
+            if (!current.isValid() || selection_->isKeeping() || lines_.isHead(current)) return;
             drawerClosed_ = false;
-            drawer_->showRun(proxy_.row(current).summary.id);
+            drawer_->showRun(lines_.row(current).summary.id);
             drawer_->show();
           });
   connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
-    Q_EMIT session().runRequested(QStringLiteral("live"), proxy_.row(index).summary.id);
+    if (!lines_.isHead(index))
+      Q_EMIT session().runRequested(QStringLiteral("live"), lines_.row(index).summary.id);
   });
   connect(table_, &QTableView::customContextMenuRequested, this, [this](const QPoint& position) {
     const QModelIndex at = table_->indexAt(position);
-    if (!at.isValid()) return;
-    showMenu(table_->viewport()->mapToGlobal(position), proxy_.row(at).summary.id);
+    if (at.isValid() && !lines_.isHead(at))
+      showMenu(table_->viewport()->mapToGlobal(position), lines_.row(at).summary.id);
   });
 
   auto* card = new QFrame;
   card->setProperty("role", "card");
   auto* inner = new QVBoxLayout(card);
   inner->setContentsMargins(1, 1, 1, 1);
+  inner->setSpacing(0);
   inner->addWidget(table_);
+  inner->addWidget(scroll);
   auto* layout = new QVBoxLayout(whole);
   layout->setContentsMargins(metric::edge, metric::group, metric::edge, metric::group);
   layout->setSpacing(12);
@@ -220,13 +211,13 @@ QWidget* RunsPage::makeTable() {
 }
 
 QString RunsPage::subtitle() const {
-  const int all = model_.rowCount(), shown = proxy_.rowCount();
+  const int all = model_.rowCount(), shown = lines_.runCount();
   QString text = shown == all ? format::plural(all, tr("run"))
                               : tr("%1 of %2").arg(shown).arg(format::plural(all, tr("run")));
   if (const auto chosen = selectedRuns().size(); chosen > 1 || selection_->hidden() > 0)
     text += tr(", %1 selected").arg(chosen);
   if (selection_->hidden() > 0)
-    text += tr(", %1 of them hidden by the filter").arg(selection_->hidden());
+    text += tr(", %1 of them hidden").arg(selection_->hidden());
   return text;
 }
 
@@ -234,8 +225,8 @@ void RunsPage::activated() {
   if (reading_.running()) return;
   session().read(
       reading_,
-      [trash = inTrash_](storage::Reader& reader) -> Result<Rows> {
-        auto shown = readRunRows(reader, trash);
+      [place = place_](storage::Reader& reader) -> Result<Rows> {
+        auto shown = readRunRows(reader, place);
         if (!shown) return fail(shown);
         const auto trashed = reader.runs(true);
         if (!trashed) return fail(trashed);
@@ -243,45 +234,62 @@ void RunsPage::activated() {
       },
       [this](Result<Rows> rows) {
         if (!rows) return say(QString::fromStdString(rows.error().message), Tone::bad);
-        setRows(std::move(*rows));
+        // An editor that is open over a cell keeps its row.
+        if (table_->isEditing())
+          late_ = std::move(*rows);
+        else
+          setRows(std::move(*rows));
       });
 }
 
 void RunsPage::setRows(Rows rows) {
-  selection_->keepOver([&] { model_.setRows(std::move(rows.shown)); });
-  layout_->measure();
-  where_->setText(1,
+  model_.setRows(std::move(rows.shown));
+  arrangement_->refresh();
+  where_->setText(2,
                   rows.trashed > 0 ? tr("Trash %1").arg(format::count(rows.trashed)) : tr("Trash"));
-  stack_->setCurrentIndex(model_.rowCount() > 0 ? 0 : inTrash_ ? 2 : 1);
+  stack_->setCurrentIndex(model_.rowCount() > 0 ? 0 : 1 + static_cast<int>(place_));
   if (!wanted_.isEmpty()) showRuns(std::exchange(wanted_, {}));
-  if (!table_->currentIndex().isValid() && !drawerClosed_ && proxy_.rowCount() > 0)
+  if (!table_->currentIndex().isValid() && !drawerClosed_ && lines_.rowCount() > 0)
     // Looked at in the drawer, and not chosen: nobody has.
-    selection_->setCurrentIndex(proxy_.index(0, RunsModel::Name), QItemSelectionModel::NoUpdate);
+    selection_->setCurrentIndex(lines_.index(0, RunsModel::Name), QItemSelectionModel::NoUpdate);
   else if (drawer_->isVisible())
     drawer_->showRun(drawer_->run());
   drawer_->setVisible(model_.rowCount() > 0 && !drawerClosed_);
-  weightsAreOld_ = true;
+  exports_->renew();
   selectionChanged();
 }
 
-void RunsPage::showTrash(bool trash) {
-  if (trash == inTrash_) return;
-  inTrash_ = trash;
-  where_->setCurrent(trash ? 1 : 0);
-  for (QAction* action :
-       {train_, import_, compare_, resume_, fork_, stop_, export_, weights_, discard_})
+void RunsPage::showPlace(RunPlace place) {
+  if (place == place_) return;
+  place_ = place;
+  where_->setCurrent(static_cast<int>(place));
+  const bool trash = place == RunPlace::trash;
+  for (QAction* action : {train_, import_, compare_, resume_, fork_, stop_, exports_->runsAction(),
+                          exports_->weightsAction(), discard_})
     action->setVisible(!trash);
+  for (QAction* action : marks_->actions()) action->setVisible(!trash);
   for (QAction* action : {restore_, remove_}) action->setVisible(trash);
   reading_.drop();
+  late_.reset();
   selection_->select(QItemSelection(), QItemSelectionModel::Clear);
   activated();
+}
+
+void RunsPage::tickAll(bool ticked) {
+  QList<qint64> runs;
+  for (int line = 0; line < lines_.rowCount(); ++line)
+    if (const QModelIndex at = lines_.index(line, 0); lines_.isHead(at))
+      runs += lines_.runsOf(at);
+    else if (lines_.line(line).group < 0)
+      runs += lines_.line(line).run;
+  selection_->tick(ticked ? runs : selection_->runs(), ticked);
 }
 
 void RunsPage::showRun(qint64 run) { showRuns({run}); }
 
 void RunsPage::showRuns(const QList<qint64>& runs) {
   wanted_.clear();
-  showTrash(false);
+  showPlace(RunPlace::list);
   QItemSelection selection;
   for (const qint64 run : runs) {
     const int row = model_.indexOf(run);
@@ -289,7 +297,7 @@ void RunsPage::showRuns(const QList<qint64>& runs) {
       wanted_ = runs;
       return;
     }
-    const QModelIndex index = proxy_.mapFromSource(model_.index(row, 0));
+    const QModelIndex index = lines_.index(lines_.lineOf(run), 0);
     if (index.isValid()) selection.select(index, index);
   }
   if (selection.isEmpty()) return;
@@ -301,7 +309,7 @@ void RunsPage::showRuns(const QList<qint64>& runs) {
 }
 
 bool RunsPage::isReady() const {
-  return !reading_.running() && filter_->isReady() && !checking_.running() && wanted_.isEmpty() &&
+  return !reading_.running() && filter_->isReady() && exports_->isReady() && arrangement_->isReady() && wanted_.isEmpty() &&
          drawer_->isReady();
 }
 
@@ -321,6 +329,10 @@ void RunsPage::selectionChanged() {
     for (qsizetype i = 0; i < runs.size(); ++i) chosen.insert(runs[i], strokes[i]);
   }
   delegate_->setSlots(std::move(chosen));
+  const auto ticked = selection_->ticks() ? runs.size() - selection_->hidden() : 0;
+  header_->setTicks(ticked == 0                     ? Qt::Unchecked
+                    : ticked >= lines_.runCount() ? Qt::Checked
+                                                    : Qt::PartiallyChecked);
   table_->viewport()->update();
   describeActions();
 }
@@ -338,8 +350,6 @@ void RunsPage::describeActions() {
   stop_->setEnabled(!running.isEmpty());
   stop_->setText(running.size() > 1 ? tr("Stop %1 runs").arg(running.size()) : tr("Stop run"));
   const QString several = runs.size() > 1 ? format::plural(runs.size(), tr("run")) : tr("run");
-  export_->setEnabled(!runs.isEmpty());
-  export_->setText(tr("Export %1").arg(several));
   const QString none = runs.isEmpty() ? tr("no run is selected") : QString();
   QString still;
   if (running.size() == 1)
@@ -356,41 +366,13 @@ void RunsPage::describeActions() {
   const bool oneEnded = runs.size() == 1 && running.isEmpty();
   resume_->setEnabled(oneEnded);
   fork_->setEnabled(oneEnded);
-  checkWeights();
+  exports_->describe(runs);
+  marks_->describe(runs, place_ == RunPlace::archive);
   Q_EMIT headerChanged();
 }
 
-void RunsPage::checkWeights() {
-  const QList<qint64> runs = selectedRuns();
-  const QString text = tr("Export weights");
-  if (runs.size() != 1) {
-    checked_ = 0;
-    checking_.drop();
-    return allow(weights_, text,
-                 runs.isEmpty() ? tr("no run is selected") : tr("one run at a time"));
-  }
-  if (checked_ == runs.first())
-    allow(weights_, text, weightsReason_);
-  else
-    weights_->setEnabled(false);
-  if (checked_ == runs.first() && !std::exchange(weightsAreOld_, false)) return;
-  session().read(
-      checking_,
-      [id = runs.first()](storage::Reader& reader) -> Result<std::string> {
-        const auto run = reader.run(id);
-        if (!run) return fail(run);
-        return workbench::newest_weights(*run);
-      },
-      [this, id = runs.first(), text](const Result<std::string>& checkpoint) {
-        checked_ = id;
-        weightsReason_ =
-            checkpoint ? QString() : QString::fromStdString(checkpoint.error().message);
-        allow(weights_, text, weightsReason_);
-      });
-}
-
 void RunsPage::applyFilter(const RunFilter& filter) {
-  selection_->keepOver([&] { proxy_.setFilter(filter); });
+  lines_.setFilter(filter);
   const auto& problem = filter.problem();
   table_->setEmptyText(
       problem ? tr("The filter is not understood: %1").arg(QString::fromStdString(problem->text))
@@ -398,17 +380,8 @@ void RunsPage::applyFilter(const RunFilter& filter) {
   Q_EMIT headerChanged();
 }
 
-/// That there are columns which the window is too narrow for.
-void RunsPage::showSpared() {
-  const QStringList names = layout_->spared();
-  spared_->setVisible(!names.isEmpty());
-  spared_->setText(tr("%1 hidden").arg(format::plural(names.size(), tr("column"))));
-  spared_->setToolTip(
-      tr("No room for %1. A click lists all columns.").arg(names.join(QStringLiteral(", "))));
-}
-
 bool RunsPage::eventFilter(QObject*, QEvent* event) {
-  if (event->type() == QEvent::Resize) layout_->fit();
+  if (event->type() == QEvent::Resize) arrangement_->columns().fit();
   return false;
 }
 
@@ -435,8 +408,12 @@ void RunsPage::showMenu(const QPoint& globalPosition, qint64 run) {
   compare->setVisible(compare_->isVisible());
   connect(compare, &QAction::triggered, compare_, &QAction::trigger);
   if (untick_->isEnabled()) menu.addAction(untick_);
-  menu.addActions({resume_, fork_, stop_, export_, weights_});
+  menu.addActions({resume_, fork_, stop_, exports_->runsAction(), exports_->weightsAction()});
   menu.addSeparator();
+  if (place_ != RunPlace::trash) {
+    marks_->addTo(menu);
+    menu.addSeparator();
+  }
   menu.addActions({discard_, restore_, remove_});
   menu.exec(globalPosition);
   menuOf_.reset();
@@ -495,51 +472,6 @@ void RunsPage::confirmStop(const storage::RunDetail& run) {
   auto* dialog = new EndDialog(session(), run, EndDialog::How::stop, window());
   connect(dialog, &EndDialog::confirmed, this, [this, run] { stopNow(run); });
   dialog->open();
-}
-
-void RunsPage::exportRuns() {
-  const QString folder = FileDialog::folder(this, tr("The folder to export into"));
-  if (folder.isEmpty()) return;
-  session().act(
-      exporting_,
-      [runs = selectedRuns(), folder = folder.toStdString(),
-       path = session().storePath().toStdString()](workbench::Workbench&) -> Result<> {
-        auto reader = storage::Reader::open(path);
-        if (!reader) return fail(reader);
-        for (const qint64 id : runs) {
-          const auto run = reader->run(id);
-          if (!run) return fail(run);
-          const auto done = storage::export_run(*reader, id, folder + '/' + run->summary.name);
-          if (!done) return fail(done);
-        }
-        return {};
-      },
-      [this, folder](const Result<>& done) {
-        if (!done) return say(QString::fromStdString(done.error().message), Tone::bad);
-        say(tr("Exported to %1").arg(folder), Tone::good);
-      });
-}
-
-void RunsPage::exportWeights() {
-  const QString folder = FileDialog::folder(this, tr("The folder to export into"));
-  if (folder.isEmpty()) return;
-  session().act(
-      converting_,
-      [id = selectedRuns().first(), folder = folder.toStdString(),
-       path = session().storePath().toStdString()](
-          workbench::Workbench&) -> Result<workbench::ExportedWeights> {
-        auto reader = storage::Reader::open(path);
-        if (!reader) return fail(reader);
-        const auto run = reader->run(id);
-        if (!run) return fail(run);
-        return workbench::export_weights(*run, folder);
-      },
-      [this](const Result<workbench::ExportedWeights>& to) {
-        if (!to) return say(QString::fromStdString(to.error().message), Tone::bad);
-        QString text = tr("Exported to %1").arg(QString::fromStdString(to->folder));
-        for (const std::string& note : to->notes) text += "; " + QString::fromStdString(note);
-        say(text, to->notes.empty() ? Tone::good : Tone::warn);
-      });
 }
 
 void RunsPage::discardRuns() {

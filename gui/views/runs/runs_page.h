@@ -7,14 +7,13 @@
 #include "gui/page.h"
 #include "gui/session.h"
 #include "gui/views/lineage/run_asking.h"
-#include "gui/views/runs/filter_bar.h"
-#include "gui/views/runs/run_columns.h"
+#include "gui/views/runs/run_arrangement.h"
 #include "gui/views/runs/run_delegate.h"
 #include "gui/views/runs/run_drawer.h"
+#include "gui/views/runs/run_export.h"
 #include "gui/views/runs/run_import.h"
-#include "gui/views/runs/run_selection.h"
+#include "gui/views/runs/run_marks.h"
 #include "gui/views/runs/run_trash.h"
-#include "gui/views/runs/runs_table.h"
 #include "gui/widgets/empty_state.h"
 #include "gui/widgets/segment.h"
 
@@ -28,14 +27,15 @@ class RunsPage : public Page {
 
   QString subtitle() const override;
   QList<QAction*> pageActions() override {
-    return {train_,  import_,  compare_, resume_,  fork_,    stop_,
-            export_, weights_, untick_,  discard_, restore_, remove_};
+    return QList<QAction*>{train_, import_, compare_, resume_, fork_, stop_} +
+           QList<QAction*>{exports_->runsAction(), exports_->weightsAction(), untick_} +
+           marks_->actions() + QList<QAction*>{discard_, restore_, remove_};
   }
   QWidget* headerWidget() override { return where_; }
   void activated() override;
   void showRun(qint64 run) override;
   void showRuns(const QList<qint64>& runs) override;
-  void keepLayout() override { layout_->keep(); }
+  void keepLayout() override { arrangement_->keep(); }
   bool isReady() const override;
 
   /// Ids of the selected runs, in the order of the table; those that the filter hides come last.
@@ -56,9 +56,9 @@ class RunsPage : public Page {
     qint64 trashed = 0;
   };
   void setRows(Rows rows);
-  void showTrash(bool trash);
+  void showPlace(RunPlace place);
+  void tickAll(bool ticked);
   void applyFilter(const RunFilter& filter);
-  void showSpared();
   void selectionChanged();
   void describeActions();
   /// For the selected runs if `run` is one of them, else for that run alone; the selection stays.
@@ -66,41 +66,35 @@ class RunsPage : public Page {
   void stopRuns();
   void confirmStop(const storage::RunDetail& run);
   bool stopNow(const storage::RunDetail& run);
-  void exportRuns();
-  void exportWeights();
   void discardRuns();
-  void checkWeights();
   QList<NamedRun> named(const QList<qint64>& runs) const;
   void closeDrawer();
   void say(const QString& text, Tone tone) { Q_EMIT session().message(text, tone); }
 
   Job reading_;
-  // One each: a newer task of a job hides what became of the one before.
   RunAsking* asking_ = nullptr;
   Job stopping_;
-  Job exporting_;
-  Job converting_;
-  Job checking_;
   RunsModel model_;
-  RunsProxy proxy_{model_};
+  RunLines lines_{model_};
   FilterBar* filter_;
-  QPushButton* spared_;
-  Segment* where_;  // runs or trash
+  Segment* where_;  // a RunPlace each
   RunsTable* table_;
   RunSelection* selection_;
-  RunColumns* layout_;
+  RunHeader* header_;
+  RunArrangement* arrangement_;
+  RunMarks* marks_;
+  RunExport* exports_;
   RunTrash* trash_;
   RunImport* importing_;
   RunDelegate* delegate_;
   RunDrawer* drawer_;
   QStackedWidget* stack_;
   EmptyState* empty_;
+  EmptyState* nothingArchived_;
   EmptyState* nothingTrashed_;
-  bool inTrash_ = false;
+  RunPlace place_ = RunPlace::list;
+  std::optional<Rows> late_;  // read while a cell was edited
   bool drawerClosed_ = false;
-  qint64 checked_ = 0;          // the run that weightsReason_ is about
-  QString weightsReason_;       // why it has no weights to export; empty: it has
-  bool weightsAreOld_ = false;  // the store has changed since
   QList<qint64> wanted_;        // to be selected once their rows are there
   std::optional<qint64> menuOf_;
   QAction* train_;
@@ -108,10 +102,8 @@ class RunsPage : public Page {
   QAction* compare_;
   QAction* untick_;
   QAction* stop_;
-  QAction* export_;
   QAction* resume_;
   QAction* fork_;
-  QAction* weights_;
   QAction* discard_;
   QAction* restore_;
   QAction* remove_;

@@ -2,24 +2,29 @@
 
 #include <QMouseEvent>
 #include <QPainter>
+#include <algorithm>
 
 #include "gui/theme/theme.h"
-#include "gui/views/runs/run_selection.h"
 
 namespace heddle::gui {
+namespace {
+
+constexpr int kIndent = 16, kTriangle = 18;
+
+}  // namespace
+
+QRect RunsTable::triangle(const QRect& nameCell, int depth) {
+  return {nameCell.left() + 4 + depth * kIndent, nameCell.top(), kTriangle, nameCell.height()};
+}
 
 bool RunsTable::isBox(const QMouseEvent* event) const {
   return event->button() == Qt::LeftButton &&
          indexAt(event->position().toPoint()).column() == RunsModel::Check;
 }
 
-bool RunsTable::ticks() const {
-  return static_cast<const RunSelection*>(selectionModel())->ticks();
-}
-
 /// A row that was clicked is not ticked: the first tick is another's, or turns that one into one.
 void RunsTable::beginTicks() {
-  if (!ticks()) selectionModel()->clearSelection();
+  if (!chosen().ticks()) selectionModel()->clearSelection();
 }
 
 void RunsTable::setEmptyText(const QString& text) {
@@ -48,23 +53,132 @@ bool RunsTable::isPlain(const QEvent* event) {
                       (Qt::ShiftModifier | Qt::ControlModifier));
 }
 
+/// A press on a group's head or on a run's triangle.
+bool RunsTable::pressedFold(const QMouseEvent* event) {
+  const QPoint at = event->position().toPoint();
+  const QModelIndex index = indexAt(at);
+  if (!index.isValid() || event->button() != Qt::LeftButton) return false;
+  const RunLine line = lines().line(index.row());
+  const QModelIndex name = index.siblingAtColumn(RunsModel::Name);
+  if (lines().isHead(index)) {
+    setCurrentIndex(name);
+    if (index.column() == RunsModel::Check) {
+      const QList<qint64> runs = lines().runsOf(index);
+      const QList<qint64> ticked = chosen().ticks() ? chosen().runs() : QList<qint64>();
+      const bool all = std::ranges::all_of(runs, [&](qint64 run) { return ticked.contains(run); });
+      chosen().tick(runs, !all);
+    } else {
+      lines().fold(index, !line.folded);
+    }
+    return true;
+  }
+  if (line.below == 0 || !triangle(visualRect(name), line.depth).contains(at)) return false;
+  lines().fold(index, !line.folded);
+  return true;
+}
+
 void RunsTable::mousePressEvent(QMouseEvent* event) {
+  onBox_ = false;
+  dragFrom_ = -1;
+  if (pressedFold(event)) return;
+  const QModelIndex at = indexAt(event->position().toPoint());
+  if (at.isValid() && at.column() == RunsModel::Star && event->button() == Qt::LeftButton)
+    return Q_EMIT starPressed(at);
   onBox_ = isBox(event);
-  if (onBox_ && !(event->modifiers() & Qt::ShiftModifier)) beginTicks();
+  const bool plainBox = onBox_ && !(event->modifiers() & Qt::ShiftModifier);
+  if (plainBox) beginTicks();
   QTableView::mousePressEvent(event);
+  if (!plainBox || !at.isValid()) return;
+  dragFrom_ = dragTo_ = at.row();
+  dragTicks_ = selectionModel()->isSelected(at);
+  before_ = chosen().runs();
+}
+
+/// Ticks or unticks all from where the drag began to this line.
+void RunsTable::dragTo(int line) {
+  if (line < 0 || line == dragTo_) return;
+  dragTo_ = line;
+  QList<qint64> passed;
+  for (int row = std::min(dragFrom_, line); row <= std::max(dragFrom_, line); ++row)
+    if (const RunLine& at = lines().line(row); at.row >= 0) passed.append(at.run);
+  // What an earlier part of the drag went over and left again is as it was.
+  chosen().tick(chosen().runs(), false);
+  if (!before_.isEmpty()) chosen().tick(before_, true);
+  chosen().tick(passed, dragTicks_);
+  scrollTo(model()->index(line, RunsModel::Check));
+}
+
+void RunsTable::mouseMoveEvent(QMouseEvent* event) {
+  if (dragFrom_ < 0 || !(event->buttons() & Qt::LeftButton)) return QTableView::mouseMoveEvent(event);
+  const int y = std::clamp(static_cast<int>(event->position().y()), 0, viewport()->height() - 1);
+  dragTo(rowAt(y) < 0 && y > 0 ? model()->rowCount() - 1 : rowAt(y));
+}
+
+void RunsTable::mouseReleaseEvent(QMouseEvent* event) {
+  const bool dragged = dragFrom_ >= 0 && dragTo_ != dragFrom_;
+  dragFrom_ = -1;
+  if (!dragged) return QTableView::mouseReleaseEvent(event);
+  setState(NoState);
 }
 
 void RunsTable::mouseDoubleClickEvent(QMouseEvent* event) {
-  // Two quick clicks on a box are two clicks, not a wish to open the run.
-  if (isBox(event)) return mousePressEvent(event);
+  const QModelIndex at = indexAt(event->position().toPoint());
+  // Two quick clicks on a box, a star or a fold are two clicks, not a wish to open the run.
+  if (isBox(event) || at.column() == RunsModel::Star || (at.isValid() && lines().isHead(at)))
+    return mousePressEvent(event);
+  if (at.column() == RunsModel::Tags) return Q_EMIT tagsWanted(at);
   QTableView::mouseDoubleClickEvent(event);
+}
+
+/// Left folds, Right unfolds; from a run in a group Left goes to the group's head.
+bool RunsTable::foldedByKey(const QKeyEvent* event) {
+  const QModelIndex at = currentIndex();
+  if (!at.isValid() || event->modifiers() & ~Qt::KeypadModifier) return false;
+  const RunLine line = lines().line(at.row());
+  const bool head = lines().isHead(at);
+  if (head && (event->key() == Qt::Key_Space || event->key() == Qt::Key_Return ||
+               event->key() == Qt::Key_Enter)) {
+    if (event->key() == Qt::Key_Space)
+      chosen().tick(lines().runsOf(at), true);
+    else
+      lines().fold(at, !line.folded);
+    return true;
+  }
+  if (event->key() == Qt::Key_Right && line.below > 0 && line.folded) {
+    lines().fold(at, false);
+    return true;
+  }
+  if (event->key() != Qt::Key_Left) return false;
+  if (line.below > 0 && !line.folded) {
+    lines().fold(at, true);
+    return true;
+  }
+  for (int row = at.row() - 1; row >= 0 && !head && lines().group().size() > 0; --row) {
+    const RunLine& above = lines().line(row);
+    if (above.row >= 0 && above.depth >= line.depth) continue;
+    setCurrentIndex(model()->index(row, at.column()));
+    return true;
+  }
+  return false;
 }
 
 void RunsTable::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Delete) return Q_EMIT deletePressed();
-  if (event->key() == Qt::Key_Escape && ticks()) return Q_EMIT escapePressed();
+  if (event->key() == Qt::Key_Escape && chosen().ticks()) return Q_EMIT escapePressed();
+  if (foldedByKey(event)) return;
+  if (event->key() == Qt::Key_F2 && currentIndex().isValid() && !lines().isHead(currentIndex())) {
+    if (currentIndex().column() == RunsModel::Tags) return Q_EMIT tagsWanted(currentIndex());
+    const bool editable = currentIndex().flags() & Qt::ItemIsEditable;
+    edit(editable ? currentIndex() : currentIndex().siblingAtColumn(RunsModel::Name));
+    return;
+  }
   if (event->key() == Qt::Key_Space) beginTicks();
   QTableView::keyPressEvent(event);
+}
+
+void RunsTable::closeEditor(QWidget* editor, QAbstractItemDelegate::EndEditHint hint) {
+  QTableView::closeEditor(editor, hint);
+  Q_EMIT editingEnded();
 }
 
 QItemSelectionModel::SelectionFlags RunsTable::selectionCommand(const QModelIndex& index,
@@ -78,7 +192,7 @@ QItemSelectionModel::SelectionFlags RunsTable::selectionCommand(const QModelInde
   if (click && static_cast<const QMouseEvent*>(event)->button() == Qt::RightButton)
     return Model::NoUpdate;
   const bool onBox = onBox_ && event && event->type() != QEvent::KeyPress;
-  if (!onBox && isPlain(event) && ticks()) return Model::NoUpdate;
+  if (!onBox && isPlain(event) && chosen().ticks()) return Model::NoUpdate;
   if (!onBox) return QTableView::selectionCommand(index, event);
   switch (event->type()) {
     case QEvent::MouseButtonPress:

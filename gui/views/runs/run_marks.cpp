@@ -1,0 +1,193 @@
+#include "gui/views/runs/run_marks.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QColorDialog>
+#include <QHeaderView>
+#include <QPainter>
+#include <algorithm>
+
+#include "gui/format.h"
+#include "gui/theme/run_colors.h"
+#include "gui/theme/theme.h"
+#include "gui/views/runs/run_copy.h"
+
+namespace heddle::gui {
+namespace {
+
+QIcon swatch(const QColor& color) {
+  QPixmap picture(14, 14);
+  picture.fill(color);
+  return picture;
+}
+
+}  // namespace
+
+RunMarks::RunMarks(Session& session, RunsModel& model, RunLines& lines, RunsTable* table,
+                   std::function<QList<qint64>()> chosen)
+    : QObject(table),
+      session_(session),
+      model_(model),
+      lines_(lines),
+      table_(table),
+      chosen_(std::move(chosen)),
+      editor_(new TagEditor(table)),
+      writing_(session.workingThreads(), this) {
+  star_ = make("starRuns", tr("Star"), QStringLiteral("pin"), QKeySequence(Qt::Key_S));
+  tags_ = make("tagRuns", tr("Tags …"), QStringLiteral("flag"), QKeySequence(Qt::Key_T));
+  rename_ = make("renameRun", tr("Rename"), QStringLiteral("compose"));
+  archive_ = make("archiveRuns", tr("Archive"), QStringLiteral("folder"), QKeySequence(Qt::Key_E));
+  copy_ = make("copyRuns", tr("Copy rows"), QStringLiteral("copy"), QKeySequence(QKeySequence::Copy));
+  markdown_ = make("copyMarkdown", tr("Copy rows as Markdown"), QStringLiteral("copy"),
+                   QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C));
+  connect(star_, &QAction::triggered, this, [this] { star(chosen_()); });
+  connect(tags_, &QAction::triggered, this, [this] {
+    const QModelIndex at = table_->currentIndex();
+    const QRect cell = table_->visualRect(at.siblingAtColumn(
+        table_->isColumnHidden(RunsModel::Tags) ? RunsModel::Name : RunsModel::Tags));
+    editTags(table_->viewport()->mapToGlobal(cell.bottomLeft()));
+  });
+  connect(rename_, &QAction::triggered, this, [this] {
+    const QList<qint64> runs = chosen_();
+    const int line = runs.size() == 1 ? lines_.lineOf(runs.first()) : -1;
+    if (line >= 0) table_->edit(lines_.index(line, RunsModel::Name));
+  });
+  connect(archive_, &QAction::triggered, this, &RunMarks::archive);
+  connect(copy_, &QAction::triggered, this, [this] { copy(false); });
+  connect(markdown_, &QAction::triggered, this, [this] { copy(true); });
+  connect(table_, &RunsTable::starPressed, this,
+          [this](const QModelIndex& index) { star(lines_.runsOf(index)); });
+  connect(table_, &RunsTable::tagsWanted, this, [this](const QModelIndex& index) {
+    editTags(table_->viewport()->mapToGlobal(table_->visualRect(index).bottomLeft()));
+  });
+  connect(&lines_, &RunLines::edited, this, &RunMarks::edit);
+  connect(editor_, &TagEditor::changed, this, [this](const auto& tags) {
+    QList<qint64> runs;
+    std::map<qint64, std::vector<std::string>> of;
+    for (const auto& [run, all] : tags) runs.append(run), of[run] = all;
+    write(runs, [of](storage::Writer& writer, qint64 run) {
+      return writer.set_tags(run, of.at(run)).get();
+    });
+  });
+}
+
+QAction* RunMarks::make(const char* id, const QString& text, const QString& iconName,
+                        const QKeySequence& key) {
+  auto* action = new QAction(icon(iconName), text, this);
+  action->setObjectName(QLatin1String(id));
+  action->setShortcut(key);
+  // A letter typed elsewhere is a letter.
+  action->setShortcutContext(Qt::WidgetShortcut);
+  table_->addAction(action);
+  return action;
+}
+
+void RunMarks::write(const QList<qint64>& runs, const Change& change) {
+  session_.act(
+      writing_,
+      [runs, change](workbench::Workbench& workbench) -> Result<> {
+        for (const qint64 run : runs)
+          if (const Result<> done = change(workbench.writer(), run); !done) return done;
+        return {};
+      },
+      [this](const Result<>& done) {
+        if (!done)
+          Q_EMIT session_.message(QString::fromStdString(done.error().message), Tone::bad);
+        Q_EMIT changed();
+      });
+}
+
+void RunMarks::star(const QList<qint64>& runs) {
+  const bool all = std::ranges::all_of(runs, [this](qint64 run) {
+    const int row = model_.indexOf(run);
+    return row >= 0 && model_.row(row).summary.starred;
+  });
+  write(runs, [starred = !all](storage::Writer& writer, qint64 run) {
+    return writer.set_starred(run, starred).get();
+  });
+}
+
+void RunMarks::editTags(const QPoint& globalPosition) {
+  std::vector<storage::RunSummary> runs;
+  QStringList tags;
+  const QList<qint64> chosen = chosen_();
+  for (int row = 0; row < model_.rowCount(); ++row) {
+    const storage::RunSummary& run = model_.row(row).summary;
+    for (const std::string& tag : run.tags) tags << QString::fromStdString(tag);
+    if (chosen.contains(run.id)) runs.push_back(run);
+  }
+  if (!runs.empty()) editor_->open(globalPosition, runs, tags);
+}
+
+void RunMarks::edit(qint64 run, const QString& key, const QString& text) {
+  const std::string typed = text.toStdString();
+  if (key == QStringLiteral("notes"))
+    return write({run}, [typed](storage::Writer& writer, qint64 id) {
+      return writer.set_notes(id, typed).get();
+    });
+  write({run}, [typed](storage::Writer& writer, qint64 id) { return writer.rename(id, typed).get(); });
+}
+
+void RunMarks::archive() {
+  const QList<qint64> runs = chosen_();
+  const bool back = archived_;
+  write(runs, [back](storage::Writer& writer, qint64 run) {
+    return writer.set_archived(run, !back).get();
+  });
+  if (back || runs.isEmpty()) return;
+  Q_EMIT session_.offered(tr("Archived %1").arg(format::plural(runs.size(), tr("run"))), tr("Undo"),
+                          [this, runs] {
+                            write(runs, [](storage::Writer& writer, qint64 run) {
+                              return writer.set_archived(run, false).get();
+                            });
+                          });
+}
+
+void RunMarks::setColor(const QString& color) {
+  write(chosen_(), [color = color.toStdString()](storage::Writer& writer, qint64 run) {
+    return writer.set_color(run, color).get();
+  });
+}
+
+void RunMarks::copy(bool markdown) {
+  const QList<qint64> runs = chosen_();
+  if (runs.isEmpty()) return;
+  QApplication::clipboard()->setText(textOfRuns(model_, *table_->horizontalHeader(), runs,
+                                                markdown ? RunText::markdown : RunText::tabs));
+  Q_EMIT session_.message(tr("Copied %1").arg(format::plural(runs.size(), tr("row"))), Tone::text);
+}
+
+void RunMarks::describe(const QList<qint64>& runs, bool archived) {
+  archived_ = archived;
+  const QString several =
+      runs.size() > 1 ? QStringLiteral(" ") + format::plural(runs.size(), tr("run")) : QString();
+  star_->setText(tr("Star%1").arg(several));
+  tags_->setText(runs.size() > 1 ? tr("Tags of %1 runs …").arg(runs.size()) : tr("Tags …"));
+  archive_->setText((archived ? tr("Take%1 out of the archive") : tr("Archive%1")).arg(several));
+  for (QAction* action : {star_, tags_, archive_, copy_, markdown_})
+    action->setEnabled(!runs.isEmpty());
+  rename_->setEnabled(runs.size() == 1);
+}
+
+void RunMarks::addTo(QMenu& menu) {
+  menu.addActions({star_, tags_, rename_});
+  QMenu* colors = menu.addMenu(tr("Colour"));
+  colors->setObjectName(QStringLiteral("runColors"));
+  const Scheme scheme = Theme::instance().scheme();
+  for (int slot = 0; slot < kRunColors; ++slot) {
+    const QColor color = runStroke(slot, scheme).color;
+    colors->addAction(swatch(color), color.name(), this, [this, color] { setColor(color.name()); });
+  }
+  colors->addAction(tr("Another …"), this, [this] {
+    auto* dialog = new QColorDialog(table_->window());
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setOption(QColorDialog::DontUseNativeDialog);
+    connect(dialog, &QColorDialog::colorSelected, this,
+            [this](const QColor& color) { setColor(color.name()); });
+    dialog->open();
+  });
+  colors->addAction(tr("By its number"), this, [this] { setColor({}); });
+  menu.addActions({archive_, copy_, markdown_});
+}
+
+}  // namespace heddle::gui
