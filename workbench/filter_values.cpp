@@ -156,14 +156,6 @@ std::string number_text(KeyKind kind, double number) {
   }
 }
 
-std::optional<double> number_in(const storage::Value& value) {
-  if (const double* number = std::get_if<double>(&value)) return *number;
-  const std::string& text = std::get<std::string>(value);
-  const auto number = leading_number(text);
-  if (number && number->second == text.size()) return number->first;
-  return not_finite(text);
-}
-
 std::string words_in(KeyKind kind, const storage::Value& value) {
   if (const double* number = std::get_if<double>(&value)) return number_text(kind, *number);
   std::string text = one_line(std::get<std::string>(value));

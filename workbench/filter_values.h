@@ -15,12 +15,10 @@ namespace heddle::workbench {
 /// A number as the table writes it.
 std::string number_text(KeyKind kind, double number);
 
-/// The value as a number; words that are one ("300", "3e-4") count.
-std::optional<double> number_in(const storage::Value& value);
 /// The value as one line of text, as the table writes it.
 std::string words_in(KeyKind kind, const storage::Value& value);
 
-/// "preparing" … "lost".
+/// "queued" … "lost".
 std::vector<std::string> state_names();
 
 /// A typed value. A date is the stretch of time that it names: a day, a minute.

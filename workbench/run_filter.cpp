@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "storage/difference.h"
 #include "workbench/filter_parser.h"
 
 namespace heddle::workbench {
@@ -104,7 +105,7 @@ bool holds(const FilterTest& test, const storage::Value& value) {
     return holds_in_order(test.how, equal, *time < *test.value.from);
   }
   const bool texts = test.how == How::like || test.how == How::unlike;
-  const auto found = texts ? std::nullopt : number_in(value);
+  const auto found = texts ? std::nullopt : storage::number_of(value);
   if (test.how == How::contains && test.value.number && found && holds_number(test, kind, *found))
     return true;
   if (test.how != How::contains && test.value.number && found)

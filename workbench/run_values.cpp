@@ -5,6 +5,7 @@
 
 #include "engine/telemetry/metrics.h"
 #include "storage/clock.h"
+#include "storage/difference.h"
 
 namespace heddle::workbench {
 namespace {
@@ -49,8 +50,8 @@ Result<RunValues> exposed_values(storage::Reader& reader) {
   RunValues shares;
   for (const auto& [run, value] : *exposed) {
     const auto whole = step->find(run);
-    const auto part = number_in(value);
-    const auto seconds = whole == step->end() ? std::nullopt : number_in(whole->second);
+    const auto part = storage::number_of(value);
+    const auto seconds = whole == step->end() ? std::nullopt : storage::number_of(whole->second);
     if (part && seconds && *seconds > 0) shares[run] = *part / *seconds;
   }
   return shares;

@@ -55,9 +55,9 @@ ColumnPanel::ColumnPanel(Session& session, QWidget* parent)
 }
 
 void ColumnPanel::add(const QString& key, const QString& part, const QString& label) {
-  auto* item = new QStandardItem(label == key || label.isEmpty()
-                                     ? tr("%1: %2").arg(part, key)
-                                     : tr("%1: %2   %3").arg(part, label, key));
+  auto* item =
+      new QStandardItem(label == key || label.isEmpty() ? tr("%1: %2").arg(part, key)
+                                                        : tr("%1: %2   %3").arg(part, label, key));
   item->setData(key, kColumnKey);
   item->setCheckState(shown_.contains(key) ? Qt::Checked : Qt::Unchecked);
   item->setCheckable(false);  // a click anywhere in the line toggles it
@@ -75,7 +75,8 @@ void ColumnPanel::fill(const workbench::RunKeys& keys) {
   }
   // First those that Heddle knows, the most important first.
   std::vector<std::string> metrics = keys.metrics;
-  std::ranges::stable_sort(metrics, {}, [](const std::string& name) { return telemetry::order_of(name); });
+  std::ranges::stable_sort(metrics, {},
+                           [](const std::string& name) { return telemetry::order_of(name); });
   for (const std::string& metric : metrics)
     for (const std::string_view aggregate : workbench::aggregates()) {
       const bool hasBest = telemetry::metric(metric).better != telemetry::Better::neither;

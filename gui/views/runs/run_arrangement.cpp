@@ -124,7 +124,8 @@ void RunArrangement::readAdded(const QStringList& keys) {
           const std::string key = each.toStdString();
           if (RunsModel::isOfRow(key)) continue;
           // A view may name a column that no run of this store has: it is empty.
-          if (auto found = workbench::read_values(reader, *known, key)) values[key] = std::move(*found);
+          if (auto found = workbench::read_values(reader, *known, key))
+            values[key] = std::move(*found);
         }
         return values;
       },
@@ -220,8 +221,9 @@ void RunArrangement::fillViewMenu(QMenu* menu) {
 void RunArrangement::saveAs() {
   auto* dialog = new Dialog(tr("Save this view"), {}, Tone::text, table_->window());
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->body()->addWidget(muted(tr("It keeps the filter, the columns, the sorts and the groups. "
-                                     "A view of that name is replaced.")));
+  dialog->body()->addWidget(
+      muted(tr("It keeps the filter, the columns, the sorts and the groups. "
+               "A view of that name is replaced.")));
   auto* name = new QLineEdit;
   name->setAccessibleName(tr("Name of the view"));
   name->setMaxLength(kMaxViewName);

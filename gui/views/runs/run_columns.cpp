@@ -16,9 +16,10 @@ constexpr int kMeasured = 300;               // rows
 constexpr int kSmall = 28;                   // of boxes and stars
 
 /// Columns that go first where there is no room for all; the drawer shows the same facts.
-constexpr RunsModel::Column kSpared[] = {
-    RunsModel::Recipe,  RunsModel::Duration, RunsModel::Tags, RunsModel::Exposed, RunsModel::Curve,
-    RunsModel::Memory, RunsModel::Best,     RunsModel::Created, RunsModel::Rate,    RunsModel::Target};
+constexpr RunsModel::Column kSpared[] = {RunsModel::Recipe,  RunsModel::Duration, RunsModel::Tags,
+                                         RunsModel::Exposed, RunsModel::Curve,    RunsModel::Memory,
+                                         RunsModel::Best,    RunsModel::Created,  RunsModel::Rate,
+                                         RunsModel::Target};
 
 const QStringList& standardPins() {
   static const QStringList pins = {"check", "star", "state", "name"};
@@ -71,9 +72,9 @@ void RunColumns::measureColumn(int column) {
     const QModelIndex index = model->index(row, column);
     needed = std::max(needed, table_->itemDelegate()->sizeHint(option, index).width());
   }
-  of(column).needed =
-      isSmall(column) ? kSmall
-                      : std::min(needed, column == RunsModel::Name ? kWidestName : kWidest);
+  of(column).needed = isSmall(column)
+                          ? kSmall
+                          : std::min(needed, column == RunsModel::Name ? kWidestName : kWidest);
 }
 
 void RunColumns::measure() {

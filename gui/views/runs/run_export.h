@@ -37,8 +37,8 @@ class RunExport : public QObject {
   QAction* export_;
   QAction* weights_;
   QList<qint64> runs_;
-  qint64 checked_ = 0;          // the run that weightsReason_ is about
-  QString weightsReason_;       // why it has no weights to export; empty: it has
+  qint64 checked_ = 0;     // the run that weightsReason_ is about
+  QString weightsReason_;  // why it has no weights to export; empty: it has
   bool weightsAreOld_ = false;
 };
 

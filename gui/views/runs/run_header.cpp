@@ -12,7 +12,8 @@ namespace {
 constexpr int kOrderRoom = 10;  // of the small number
 constexpr int kHeaderBox = 16, kHeaderBoxLeft = 8;
 
-/// Numbers are first asked for their largest, loss and times for their least, names for their first.
+/// Numbers are first asked for their largest, loss and times for their least, names for their
+/// first.
 bool beginsDescending(int column) {
   return column == RunsModel::Star || column == RunsModel::Steps || column == RunsModel::Rate ||
          column == RunsModel::Created;
@@ -71,8 +72,8 @@ void RunHeader::sortBy(int section, bool adds) {
 /// The first sort has the header's own arrow.
 void RunHeader::showSorts() {
   const int first = lines_.sorts().isEmpty() ? -1 : lines_.runs().columnOf(lines_.sorts()[0].key);
-  setSortIndicator(first, first >= 0 && lines_.sorts()[0].descending ? Qt::DescendingOrder
-                                                                     : Qt::AscendingOrder);
+  setSortIndicator(
+      first, first >= 0 && lines_.sorts()[0].descending ? Qt::DescendingOrder : Qt::AscendingOrder);
   viewport()->update();
 }
 
@@ -100,8 +101,7 @@ void RunHeader::paintSection(QPainter* painter, const QRect& rect, int section) 
     box.state.setFlag(QStyle::State_On, ticks_ == Qt::Checked);
     box.state.setFlag(QStyle::State_NoChange, ticks_ == Qt::PartiallyChecked);
     style()->drawPrimitive(QStyle::PE_IndicatorItemViewItemCheck, &box, painter, viewport());
-    if (ticks_ == Qt::PartiallyChecked)
-      painter->fillRect(box.rect.adjusted(4, 7, -4, -7), c.text);
+    if (ticks_ == Qt::PartiallyChecked) painter->fillRect(box.rect.adjusted(4, 7, -4, -7), c.text);
   }
   if (section == RunsModel::Star) {
     painter->setPen(c.muted);
@@ -112,9 +112,9 @@ void RunHeader::paintSection(QPainter* painter, const QRect& rect, int section) 
     font.setPixelSize(9);
     painter->setFont(font);
     painter->setPen(c.accentText);
-    const QString arrow = place == 0 ? QString() : lines_.sorts()[place].descending
-                                                       ? QStringLiteral("↓")
-                                                       : QStringLiteral("↑");
+    const QString arrow = place == 0                         ? QString()
+                          : lines_.sorts()[place].descending ? QStringLiteral("↓")
+                                                             : QStringLiteral("↑");
     painter->drawText(rect.adjusted(0, 2, -2, 0), Qt::AlignRight | Qt::AlignTop,
                       QString::number(place + 1) + arrow);
   }

@@ -1,5 +1,5 @@
-// The header of the runs table: a click sorts, with Shift by one more column, and small numbers show
-// the order of several; the first section has a box that ticks all runs shown.
+// The header of the runs table: a click sorts, with Shift by one more column, and small numbers
+// show the order of several; the first section has a box that ticks all runs shown.
 #pragma once
 
 #include <QHeaderView>

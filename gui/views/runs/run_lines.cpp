@@ -155,7 +155,8 @@ QVariant RunLines::headData(const RunLine& head, int column, int role) const {
   if (column == RunsModel::Name) {
     const QString label =
         runs_.headerData(runs_.columnOf(group_), Qt::Horizontal, Qt::DisplayRole).toString();
-    const QString text = tr("%1 %2").arg(label, group.value.isEmpty() ? format::kNone : group.value);
+    const QString text =
+        tr("%1 %2").arg(label, group.value.isEmpty() ? format::kNone : group.value);
     const QString count = format::plural(head.below, tr("run"));
     if (role == Qt::DisplayRole) return text;
     if (role == RangeRole) return count;
@@ -176,9 +177,9 @@ QVariant RunLines::headData(const RunLine& head, int column, int role) const {
     case Qt::ToolTipRole:
     case Qt::AccessibleTextRole: {
       if (of.count == 0) return {};
-      QString tip = tr("mean %1 of %2, from %3 to %4")
-                        .arg(text(of.mean), format::plural(of.count, tr("run")), text(of.min),
-                             text(of.max));
+      QString tip =
+          tr("mean %1 of %2, from %3 to %4")
+              .arg(text(of.mean), format::plural(of.count, tr("run")), text(of.min), text(of.max));
       if (of.nonfinite > 0) tip += tr("; %1 not finite").arg(of.nonfinite);
       return tip;
     }

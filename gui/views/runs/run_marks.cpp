@@ -37,7 +37,8 @@ RunMarks::RunMarks(Session& session, RunsModel& model, RunLines& lines, RunsTabl
   tags_ = make("tagRuns", tr("Tags …"), QStringLiteral("flag"), QKeySequence(Qt::Key_T));
   rename_ = make("renameRun", tr("Rename"), QStringLiteral("compose"));
   archive_ = make("archiveRuns", tr("Archive"), QStringLiteral("folder"), QKeySequence(Qt::Key_E));
-  copy_ = make("copyRuns", tr("Copy rows"), QStringLiteral("copy"), QKeySequence(QKeySequence::Copy));
+  copy_ =
+      make("copyRuns", tr("Copy rows"), QStringLiteral("copy"), QKeySequence(QKeySequence::Copy));
   markdown_ = make("copyMarkdown", tr("Copy rows as Markdown"), QStringLiteral("copy"),
                    QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C));
   connect(star_, &QAction::triggered, this, [this] { star(chosen_()); });
@@ -91,8 +92,7 @@ void RunMarks::write(const QList<qint64>& runs, const Change& change) {
         return {};
       },
       [this](const Result<>& done) {
-        if (!done)
-          Q_EMIT session_.message(QString::fromStdString(done.error().message), Tone::bad);
+        if (!done) Q_EMIT session_.message(QString::fromStdString(done.error().message), Tone::bad);
         Q_EMIT changed();
       });
 }
@@ -125,7 +125,8 @@ void RunMarks::edit(qint64 run, const QString& key, const QString& text) {
     return write({run}, [typed](storage::Writer& writer, qint64 id) {
       return writer.set_notes(id, typed).get();
     });
-  write({run}, [typed](storage::Writer& writer, qint64 id) { return writer.rename(id, typed).get(); });
+  write({run},
+        [typed](storage::Writer& writer, qint64 id) { return writer.rename(id, typed).get(); });
 }
 
 void RunMarks::archive() {

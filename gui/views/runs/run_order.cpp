@@ -15,7 +15,7 @@ namespace {
 struct SortValues {
   bool descending = false;
   std::vector<bool> absent;
-  std::vector<double> numbers;              // else texts
+  std::vector<double> numbers;  // else texts
   std::vector<QCollatorSortKey> texts;
 
   /// Negative: `a` comes first. Rows without a value come last in either order.
@@ -91,7 +91,8 @@ void sortGroups(const RunsModel& model, const QList<RunSort>& sorts, int column,
   for (const RunGroup& group : groups) {
     Key key{std::nullopt, group.value};
     if (by_mean) {
-      if (const GroupFigures of = figuresOf(model, group.rows, by); of.count > 0) key.number = of.mean;
+      if (const GroupFigures of = figuresOf(model, group.rows, by); of.count > 0)
+        key.number = of.mean;
     } else {
       const QVariant value = model.index(group.rows.front(), column).data(RunsModel::SortRole);
       if (!value.isNull() && value.typeId() != QMetaType::QString) key.number = value.toDouble();

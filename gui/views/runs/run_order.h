@@ -22,11 +22,11 @@ inline const QString kByLineage = QStringLiteral("lineage");
 
 /// A line of the table: a run, or the head of a group.
 struct RunLine {
-  int row = -1;             // of the model; -1: a group's head
-  storage::RunId run = 0;   // 0: a group's head
-  int group = -1;           // of RunOrder::groups
-  int depth = 0;            // in a tree
-  int below = 0;            // runs under this one that fold with it
+  int row = -1;            // of the model; -1: a group's head
+  storage::RunId run = 0;  // 0: a group's head
+  int group = -1;          // of RunOrder::groups
+  int depth = 0;           // in a tree
+  int below = 0;           // runs under this one that fold with it
   bool folded = false;
   bool operator==(const RunLine&) const = default;
 };
@@ -53,7 +53,7 @@ RunOrder orderRuns(const RunsModel& model, std::vector<int> rows, const QList<Ru
 
 /// A column's values over a group.
 struct GroupFigures {
-  int count = 0;     // runs that have a finite value
+  int count = 0;  // runs that have a finite value
   int nonfinite = 0;
   double mean = 0, min = 0, max = 0;
 };

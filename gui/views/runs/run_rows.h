@@ -19,8 +19,8 @@ struct RunRow {
   std::optional<double> peakBytes;     // until it has ended: its newest step's
   std::optional<double> exposedShare;  // of the run's median step, 0 to 1: see Exposed
   std::optional<double> bestLoss;
-  QVector<double> curve;               // the loss, at most 60 points
-  Contact contact;                     // of a running run
+  QVector<double> curve;  // the loss, at most 60 points
+  Contact contact;        // of a running run
 
   QString name() const { return format::spelled(summary.name); }
   QDateTime created() const;

@@ -13,11 +13,11 @@ namespace heddle::gui {
 
 struct RunView {
   QString filter;
-  QStringList added;             // keys of columns that a person has added
-  QStringList order;             // keys of all columns
-  QMap<QString, int> widths;     // that a person has given
-  QMap<QString, bool> shown;     // columns that are always shown, or never
-  QStringList pinned;            // keys; they stay at the left
+  QStringList added;          // keys of columns that a person has added
+  QStringList order;          // keys of all columns
+  QMap<QString, int> widths;  // that a person has given
+  QMap<QString, bool> shown;  // columns that are always shown, or never
+  QStringList pinned;         // keys; they stay at the left
   QList<RunSort> sorts;
   QString group;
 };

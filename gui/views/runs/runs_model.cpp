@@ -7,6 +7,7 @@
 #include "gui/format.h"
 #include "gui/models/run_pace.h"
 #include "gui/models/state_look.h"
+#include "storage/difference.h"
 #include "storage/value_text.h"
 
 namespace heddle::gui {
@@ -54,9 +55,9 @@ QVariant headerTip(int column) {
 }
 
 const QStringList& builtInKeys() {
-  static const QStringList keys = {
-      "check", "star",   "state",   "name",  "target",  "recipe", "steps",   "loss", "best_loss",
-      "curve", "toks", "memory", "exposed", "tags", "created", "duration"};
+  static const QStringList keys = {"check",   "star", "state",     "name",    "target", "recipe",
+                                   "steps",   "loss", "best_loss", "curve",   "toks",   "memory",
+                                   "exposed", "tags", "created",   "duration"};
   return keys;
 }
 
@@ -76,8 +77,7 @@ int RunsModel::columnOf(const QString& key) const {
 }
 
 bool RunsModel::isNumber(int column) const {
-  if (column < ColumnCount)
-    return (column >= Steps && column <= Exposed) || column == Duration;
+  if (column < ColumnCount) return (column >= Steps && column <= Exposed) || column == Duration;
   return addedNumbers_.value(column - ColumnCount);
 }
 
@@ -88,13 +88,14 @@ bool RunsModel::hasNumbers(const std::string& key) const {
     return kind != KeyKind::words && kind != KeyKind::list && kind != KeyKind::flag;
   const auto values = values_.find(key);
   return values != values_.end() && std::ranges::all_of(values->second, [](const auto& value) {
-           return workbench::number_in(value.second).has_value();
+           return storage::number_of(value.second).has_value();
          });
 }
 
 void RunsModel::setRows(std::vector<RunRow> rows) {
-  const bool same = std::ranges::equal(rows, rows_, {}, [](const RunRow& row) { return row.summary.id; },
-                                       [](const RunRow& row) { return row.summary.id; });
+  const bool same = std::ranges::equal(
+      rows, rows_, {}, [](const RunRow& row) { return row.summary.id; },
+      [](const RunRow& row) { return row.summary.id; });
   if (same) {
     rows_ = std::move(rows);
     if (!rows_.empty()) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
@@ -226,7 +227,7 @@ QVariant RunsModel::sortKey(int at, int column) const {
   }
   const auto added = value(at, keyOf(column).toStdString());
   if (!added) return {};
-  if (isNumber(column)) return sortable(workbench::number_in(*added));
+  if (isNumber(column)) return sortable(storage::number_of(*added));
   const QString text = display(at, column);
   return text.isEmpty() ? QVariant() : QVariant(text);
 }
@@ -263,14 +264,14 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
       if (column == State && !found.contactLook().fresh()) return found.contactLook().text;
       if (column == State && !found.summary.cause.empty())
         return QString::fromStdString(found.summary.cause);
-      if (column == Created)
-        return found.created().toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"));
+      if (column == Created) return found.created().toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"));
       return {};
     case ToneRole:
       if (column == State)
         return static_cast<int>(lookOf(found.summary.state, found.contactLook()).tone);
       if (!found.contactLook().fresh() && isNumber(column)) return static_cast<int>(Tone::muted);
-      if ((column == Loss && isBad(found.summary.loss)) || (column == Best && isBad(found.bestLoss)))
+      if ((column == Loss && isBad(found.summary.loss)) ||
+          (column == Best && isBad(found.bestLoss)))
         return static_cast<int>(Tone::bad);
       if (column == Exposed && isMuchExposed(found.exposedShare.value_or(0)))
         return static_cast<int>(Tone::bad);
@@ -281,11 +282,10 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  static const QStringList names = {QString(),     QString(),    tr("state"),  tr("name"),
-                                    tr("target"),  tr("recipe"), tr("steps"),  tr("loss"),
-                                    tr("best loss"), tr("curve"),  tr("tok/s a rank"),
-                                    tr("memory"),  tr("exposed"), tr("tags"), tr("created"),
-                                    tr("duration")};
+  static const QStringList names = {
+      QString(),     QString(),  tr("state"),     tr("name"),    tr("target"),       tr("recipe"),
+      tr("steps"),   tr("loss"), tr("best loss"), tr("curve"),   tr("tok/s a rank"), tr("memory"),
+      tr("exposed"), tr("tags"), tr("created"),   tr("duration")};
   if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
   switch (role) {
     case Qt::DisplayRole:

@@ -34,7 +34,8 @@ RunsPage::RunsPage(Session& session, QWidget* parent)
   where_ = new Segment({tr("Runs"), tr("Archive"), tr("Trash")}, this);
   where_->setObjectName(QStringLiteral("where"));
   where_->hide();  // until the window takes it
-  connect(where_, &Segment::currentChanged, this, [this](int index) { showPlace(static_cast<RunPlace>(index)); });
+  connect(where_, &Segment::currentChanged, this,
+          [this](int index) { showPlace(static_cast<RunPlace>(index)); });
   trash_ = new RunTrash(session, this);
   connect(trash_, &RunTrash::changed, this, &RunsPage::activated);
   importing_ = new RunImport(session, this);
@@ -54,11 +55,11 @@ RunsPage::RunsPage(Session& session, QWidget* parent)
   stack_ = new QStackedWidget;
   stack_->addWidget(makeTable());
   stack_->addWidget(empty_);
-  nothingArchived_ = new EmptyState(
-      QStringLiteral("folder"), tr("The archive is empty"),
-      tr("Runs that you archive are kept here, out of the way. Other pages and filters by name still "
-         "find them."),
-      QString());
+  nothingArchived_ = new EmptyState(QStringLiteral("folder"), tr("The archive is empty"),
+                                    tr("Runs that you archive are kept here, out of the way. Other "
+                                       "pages and filters by name still "
+                                       "find them."),
+                                    QString());
   nothingTrashed_ = new EmptyState(
       QStringLiteral("trash"), tr("The trash is empty"),
       tr("Runs that you delete stay here until you delete them for good."), QString());
@@ -157,15 +158,18 @@ QWidget* RunsPage::makeTable() {
   table_->verticalHeader()->setDefaultSectionSize(28);
   table_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // RunColumns scrolls
   auto* scroll = new QScrollBar(Qt::Horizontal);
+  scroll->setObjectName(QStringLiteral("columnScroll"));
   scroll->setAccessibleName(tr("Columns"));
-  arrangement_ =
-      new RunArrangement(session(), model_, lines_, table_, header_, scroll, filter_);
+  arrangement_ = new RunArrangement(session(), model_, lines_, table_, header_, scroll, filter_);
   marks_ = new RunMarks(session(), model_, lines_, table_, [this] { return selectedRuns(); });
   connect(marks_, &RunMarks::changed, this, &RunsPage::activated);
   connect(header_, &RunHeader::allTicked, this, &RunsPage::tickAll);
-  connect(table_, &RunsTable::editingEnded, this, [this] {
-    if (late_) setRows(*std::exchange(late_, {}));
-  }, Qt::QueuedConnection);
+  connect(
+      table_, &RunsTable::editingEnded, this,
+      [this] {
+        if (late_) setRows(*std::exchange(late_, {}));
+      },
+      Qt::QueuedConnection);
   table_->viewport()->installEventFilter(this);
   // The age of a running run's last word.
   connect(&session(), &Session::secondPassed, this, [this] {
@@ -216,8 +220,7 @@ QString RunsPage::subtitle() const {
                               : tr("%1 of %2").arg(shown).arg(format::plural(all, tr("run")));
   if (const auto chosen = selectedRuns().size(); chosen > 1 || selection_->hidden() > 0)
     text += tr(", %1 selected").arg(chosen);
-  if (selection_->hidden() > 0)
-    text += tr(", %1 of them hidden").arg(selection_->hidden());
+  if (selection_->hidden() > 0) text += tr(", %1 of them hidden").arg(selection_->hidden());
   return text;
 }
 
@@ -309,8 +312,8 @@ void RunsPage::showRuns(const QList<qint64>& runs) {
 }
 
 bool RunsPage::isReady() const {
-  return !reading_.running() && filter_->isReady() && exports_->isReady() && arrangement_->isReady() && wanted_.isEmpty() &&
-         drawer_->isReady();
+  return !reading_.running() && filter_->isReady() && exports_->isReady() &&
+         arrangement_->isReady() && wanted_.isEmpty() && drawer_->isReady();
 }
 
 QList<NamedRun> RunsPage::named(const QList<qint64>& runs) const {
@@ -330,9 +333,9 @@ void RunsPage::selectionChanged() {
   }
   delegate_->setSlots(std::move(chosen));
   const auto ticked = selection_->ticks() ? runs.size() - selection_->hidden() : 0;
-  header_->setTicks(ticked == 0                     ? Qt::Unchecked
+  header_->setTicks(ticked == 0                   ? Qt::Unchecked
                     : ticked >= lines_.runCount() ? Qt::Checked
-                                                    : Qt::PartiallyChecked);
+                                                  : Qt::PartiallyChecked);
   table_->viewport()->update();
   describeActions();
 }

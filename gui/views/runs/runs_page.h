@@ -95,7 +95,7 @@ class RunsPage : public Page {
   RunPlace place_ = RunPlace::list;
   std::optional<Rows> late_;  // read while a cell was edited
   bool drawerClosed_ = false;
-  QList<qint64> wanted_;        // to be selected once their rows are there
+  QList<qint64> wanted_;  // to be selected once their rows are there
   std::optional<qint64> menuOf_;
   QAction* train_;
   QAction* import_;

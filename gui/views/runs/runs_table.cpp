@@ -109,7 +109,8 @@ void RunsTable::dragTo(int line) {
 }
 
 void RunsTable::mouseMoveEvent(QMouseEvent* event) {
-  if (dragFrom_ < 0 || !(event->buttons() & Qt::LeftButton)) return QTableView::mouseMoveEvent(event);
+  if (dragFrom_ < 0 || !(event->buttons() & Qt::LeftButton))
+    return QTableView::mouseMoveEvent(event);
   const int y = std::clamp(static_cast<int>(event->position().y()), 0, viewport()->height() - 1);
   dragTo(rowAt(y) < 0 && y > 0 ? model()->rowCount() - 1 : rowAt(y));
 }

@@ -51,9 +51,9 @@ void TagEditor::open(const QPoint& globalPosition, const std::vector<storage::Ru
     const auto have = std::ranges::count_if(runs, [&](const storage::RunSummary& run) {
       return std::ranges::find(run.tags, tag.toStdString()) != run.tags.end();
     });
-    add(tag, have == 0                                    ? Qt::Unchecked
+    add(tag, have == 0                                   ? Qt::Unchecked
              : have == static_cast<int64_t>(runs.size()) ? Qt::Checked
-                                                          : Qt::PartiallyChecked);
+                                                         : Qt::PartiallyChecked);
   }
   resize(kTagsWide, kTagsHigh);
   const QRect room = screen()->availableGeometry();
@@ -75,7 +75,8 @@ void TagEditor::toggle(QListWidgetItem* item) {
 /// The typed tag: that one is toggled, or made.
 void TagEditor::takeTyped() {
   const QString typed = field_->text().simplified();
-  if (list_->currentItem() && !list_->currentItem()->isHidden()) return toggle(list_->currentItem());
+  if (list_->currentItem() && !list_->currentItem()->isHidden())
+    return toggle(list_->currentItem());
   if (typed.isEmpty()) return hide();
   const auto found = list_->findItems(typed, Qt::MatchFixedString);
   if (found.isEmpty())

@@ -79,7 +79,7 @@ class RunTrashTest : public QObject {
     select({store_->runs.whole, store_->runs.failed});
     action("discardRuns")->trigger();
     QTRY_COMPARE(rows(), 3);
-    QTRY_COMPARE(where()->button(1)->text(), QStringLiteral("Trash 2"));
+    QTRY_COMPARE(where()->button(2)->text(), QStringLiteral("Trash 2"));
     openTrash();
     QTRY_COMPARE(rows(), 2);
     QVERIFY(!action("discardRuns")->isVisible() && action("restoreRuns")->isVisible());
@@ -157,7 +157,7 @@ class RunTrashTest : public QObject {
   Segment* where() const { return page_->findChild<Segment*>(QStringLiteral("where")); }
 
   void openTrash() {
-    where()->button(1)->click();
+    where()->button(2)->click();
     QTRY_VERIFY(page_->isReady());
   }
 

@@ -44,7 +44,7 @@ class RunsPageTest : public QObject {
   void modelsAreSound() {
     RunsModel model;
     QAbstractItemModelTester source(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
-    RunsProxy proxy(model);
+    RunLines proxy(model);
     QAbstractItemModelTester sorted(&proxy, QAbstractItemModelTester::FailureReportingMode::QtTest);
     auto reader = storage::Reader::open(store_.path().toStdString());
     QVERIFY(reader);
