@@ -1,51 +1,52 @@
 #include "storage/chunk.h"
 
-#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
+#include "storage/number_column.h"
+
 namespace heddle::storage {
 namespace {
 
-// Level 0: count u32, evenly spaced u32, then first step and stride, or all steps; then the values.
-static_assert(sizeof(Bin) == 56, "bins are stored as they are in memory: no padding");
+// The number of items, then their columns: of samples the steps and values, of bins all members.
 
-struct SamplesHeader {
-  uint32_t count = 0;
-  uint32_t even = 0;
-};
+uint64_t word_of(double value) { return std::bit_cast<uint64_t>(value); }
+uint64_t word_of(int64_t value) { return static_cast<uint64_t>(value); }
+uint64_t word_of(uint32_t value) { return value; }
 
-template <typename T>
-void append(std::string& bytes, const T& value) {
-  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+void set(double& value, uint64_t word) { value = std::bit_cast<double>(word); }
+void set(int64_t& value, uint64_t word) { value = static_cast<int64_t>(word); }
+void set(uint32_t& value, uint64_t word) { value = static_cast<uint32_t>(word); }
+
+template <typename Member>
+void put(std::string& bytes, std::span<const Bin> items, Member Bin::*member) {
+  std::vector<uint64_t> words;
+  words.reserve(items.size());
+  for (const Bin& item : items) words.push_back(word_of(item.*member));
+  put_numbers(bytes, words);
 }
 
-template <typename T>
-T take(std::string_view& bytes) {
-  T value{};
-  std::memcpy(&value, bytes.data(), std::min(sizeof value, bytes.size()));
-  bytes.remove_prefix(std::min(sizeof value, bytes.size()));
-  return value;
+template <typename Member>
+bool take(std::string_view& bytes, std::span<Bin> items, Member Bin::*member) {
+  const std::vector<uint64_t> words = take_numbers(bytes, items.size());
+  if (words.empty()) return false;
+  for (size_t i = 0; i < items.size(); ++i) set(items[i].*member, words[i]);
+  return true;
 }
 
-std::string pack_samples(std::span<const Bin> samples) {
-  const int64_t first = samples.front().last_step;
-  const int64_t stride = samples.size() > 1 ? samples[1].last_step - first : 1;
-  bool even = true;
-  for (size_t i = 0; i < samples.size(); ++i) {
-    even = even && samples[i].last_step == first + static_cast<int64_t>(i) * stride;
-  }
-  std::string bytes;
-  append(bytes, SamplesHeader{static_cast<uint32_t>(samples.size()), even});
-  if (even) {
-    append(bytes, first);
-    append(bytes, stride);
-  } else {
-    for (const Bin& sample : samples) append(bytes, sample.last_step);
-  }
-  for (const Bin& sample : samples) append(bytes, sample.last);
-  return bytes;
+bool take_samples(std::string_view& bytes, std::span<Bin> items) {
+  if (!take(bytes, items, &Bin::last_step) || !take(bytes, items, &Bin::last)) return false;
+  for (Bin& item : items) item = bin_of({item.last_step, item.last});
+  return true;
+}
+
+bool take_bins(std::string_view& bytes, std::span<Bin> items) {
+  return take(bytes, items, &Bin::first_step) && take(bytes, items, &Bin::last_step) &&
+         take(bytes, items, &Bin::count) && take(bytes, items, &Bin::nonfinite) &&
+         take(bytes, items, &Bin::min) && take(bytes, items, &Bin::max) &&
+         take(bytes, items, &Bin::mean) && take(bytes, items, &Bin::last);
 }
 
 /// Whether the bins are such as are written here: each of some samples, their steps growing.
@@ -57,31 +58,7 @@ bool are_sound(std::span<const Bin> bins) {
       return false;
     before = bin.last_step;
   }
-  return bins.size() <= kChunkItems;
-}
-
-std::vector<Bin> unpack_samples(std::string_view bytes) {
-  if (bytes.size() < sizeof(SamplesHeader)) return {};
-  const auto header = take<SamplesHeader>(bytes);
-  const size_t sample_bytes = header.even ? sizeof(double) : sizeof(int64_t) + sizeof(double);
-  const size_t place_bytes = header.even ? 2 * sizeof(int64_t) : 0;
-  if (header.count > kChunkItems || bytes.size() != place_bytes + header.count * sample_bytes)
-    return {};
-  std::vector<int64_t> steps(header.count);
-  if (header.even) {
-    const auto first = take<int64_t>(bytes);
-    const auto stride = take<int64_t>(bytes);
-    // So that the sums below can be made.
-    if (first < 0 || first > kLastStep || stride < 0) return {};
-    if (header.count > 1 && stride > (kLastStep - first) / (header.count - 1)) return {};
-    for (size_t i = 0; i < steps.size(); ++i) steps[i] = first + static_cast<int64_t>(i) * stride;
-  } else {
-    for (int64_t& step : steps) step = take<int64_t>(bytes);
-  }
-  std::vector<Bin> samples;
-  samples.reserve(steps.size());
-  for (const int64_t step : steps) samples.push_back(bin_of({step, take<double>(bytes)}));
-  return samples;
+  return true;
 }
 
 }  // namespace
@@ -113,19 +90,32 @@ Bin merged(std::span<const Bin> bins) {
 }
 
 std::string pack(std::span<const Bin> items, int64_t level) {
-  if (level == 0) return pack_samples(items);
-  return {reinterpret_cast<const char*>(items.data()), items.size_bytes()};
+  const auto count = static_cast<uint32_t>(items.size());
+  std::string bytes(reinterpret_cast<const char*>(&count), sizeof count);
+  if (level > 0) {
+    put(bytes, items, &Bin::first_step);
+    put(bytes, items, &Bin::last_step);
+    put(bytes, items, &Bin::count);
+    put(bytes, items, &Bin::nonfinite);
+    put(bytes, items, &Bin::min);
+    put(bytes, items, &Bin::max);
+    put(bytes, items, &Bin::mean);
+  } else {
+    put(bytes, items, &Bin::last_step);
+  }
+  put(bytes, items, &Bin::last);
+  return bytes;
 }
 
 std::vector<Bin> unpack(std::string_view data, int64_t level) {
-  std::vector<Bin> bins;
-  if (level == 0) {
-    bins = unpack_samples(data);
-  } else if (data.size() % sizeof(Bin) == 0 && data.size() <= kChunkItems * sizeof(Bin)) {
-    bins.resize(data.size() / sizeof(Bin));
-    if (!bins.empty()) std::memcpy(bins.data(), data.data(), data.size());
-  }
-  return are_sound(bins) ? bins : std::vector<Bin>{};
+  uint32_t count = 0;
+  if (data.size() < sizeof count) return {};
+  std::memcpy(&count, data.data(), sizeof count);
+  data.remove_prefix(sizeof count);
+  if (count > items_of_chunk(level)) return {};
+  std::vector<Bin> bins(count);
+  const bool whole = level > 0 ? take_bins(data, bins) : take_samples(data, bins);
+  return whole && data.empty() && are_sound(bins) ? bins : std::vector<Bin>{};
 }
 
 std::vector<Bin> thinned(std::vector<Bin> bins, size_t max_points) {

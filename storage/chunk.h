@@ -1,6 +1,6 @@
-// A stretch of one series in one blob: 1,024 samples at level 0, as many bins at the levels above.
-// A bin of level n sums up 16 items of level n − 1; 16 divides a chunk, so no bin crosses two
-// chunks.
+// A stretch of one series in one blob: 1,024 samples at level 0, 256 bins at the levels above,
+// which are written again more often. A bin of level n sums up 16 items of level n − 1; 16 divides
+// a chunk, so no bin crosses two chunks.
 #pragma once
 
 #include <span>
@@ -12,7 +12,11 @@
 
 namespace heddle::storage {
 
-inline constexpr size_t kChunkItems = 1024;
+inline constexpr size_t kChunkSamples = 1024;
+inline constexpr size_t kChunkBins = 256;
+inline constexpr size_t items_of_chunk(int64_t level) {
+  return level > 0 ? kChunkBins : kChunkSamples;
+}
 inline constexpr size_t kFanOut = 16;
 
 /// Beyond this no step is one: sums of steps stay far from overflowing.
@@ -24,7 +28,7 @@ Bin bin_of(const Sample& sample);
 /// Neighbouring bins (at least one) in one.
 Bin merged(std::span<const Bin> bins);
 
-/// Samples take 8 bytes where steps are evenly spaced, 16 elsewhere; bins take their struct's size.
+/// See number_column.h: steps that are evenly spaced take next to nothing.
 std::string pack(std::span<const Bin> items, int64_t level);
 /// Nothing unless the bytes are `pack`'s result for growing steps from 0 to kLastStep.
 std::vector<Bin> unpack(std::string_view data, int64_t level);

@@ -6,6 +6,7 @@
 
 #include "base/read_json.h"
 #include "engine/telemetry/metrics.h"
+#include "storage/compaction.h"
 #include "storage/run_rows.h"
 
 namespace heddle::storage {
@@ -107,11 +108,15 @@ Result<Ingested> Ingestor::take(const LogKey& log, OpenLog& open) {
 }
 
 bool Ingestor::add_frame(const LogKey& log, OpenLog& open, const Frame& frame) {
-  const int added = connection_.execute(
-      "INSERT OR IGNORE INTO records (run, rank, epoch, seq, type, offset, checksum, payload) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-      log.run, log.rank, log.epoch, frame.seq, static_cast<int>(frame.type), frame.offset,
-      static_cast<int64_t>(frame.checksum), Blob{frame.payload});
+  const bool known = frame.seq < open.next_seq && is_in_block(connection_, log, frame.seq);
+  const int added =
+      known ? 0
+            : connection_.execute(
+                  "INSERT OR IGNORE INTO records (run, rank, epoch, seq, type, offset, checksum, "
+                  "payload) "
+                  "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                  log.run, log.rank, log.epoch, frame.seq, static_cast<int>(frame.type),
+                  frame.offset, static_cast<int64_t>(frame.checksum), Blob{frame.payload});
   if (added == 0) {
     add_gap(log, {frame.offset, frame.bytes, fmt::format("record {} is there twice", frame.seq)});
     return false;

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "storage/compaction.h"
 #include "storage/run_metrics.h"
 #include "storage/store.h"
 
@@ -214,21 +215,6 @@ CREATE TABLE metric_summaries (
   mean REAL,
   PRIMARY KEY (metric, run)
 ) STRICT, WITHOUT ROWID;
-
--- Step records whose values are in chunks, and what of them is not (step_block.h). Their rows of
--- `records`, by which others continue reading, had the numbers first_id to last_id.
-CREATE TABLE step_blocks (
-  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-  rank INTEGER NOT NULL,
-  epoch INTEGER NOT NULL,
-  first_seq INTEGER NOT NULL,
-  last_seq INTEGER NOT NULL,
-  first_id INTEGER NOT NULL,
-  last_id INTEGER NOT NULL,
-  data BLOB NOT NULL,
-  PRIMARY KEY (run, rank, epoch, first_seq)
-) STRICT;
-CREATE INDEX step_blocks_by_id ON step_blocks (run, last_id);
 )sql";
 
 constexpr const char* kQueue = R"sql(
@@ -252,9 +238,35 @@ CREATE INDEX unfinished_runs ON runs (target) WHERE state IN ('preparing', 'runn
 CREATE INDEX runs_by_group ON runs (group_name) WHERE group_name <> '';
 )sql";
 
+constexpr const char* kStepBlocks = R"sql(
+DROP TABLE IF EXISTS step_blocks;
+-- Step records whose values are in chunks, and what of them is not (step_block.h). Their rows of
+-- `records`, by which others continue reading, had the ids first_id to last_id. digest: the sum of the records' digests.
+CREATE TABLE step_blocks (
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  rank INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  first_seq INTEGER NOT NULL,
+  last_seq INTEGER NOT NULL,
+  first_id INTEGER NOT NULL,
+  last_id INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  digest INTEGER NOT NULL,
+  data BLOB NOT NULL,
+  PRIMARY KEY (run, rank, epoch, first_seq)
+) STRICT;
+CREATE INDEX step_blocks_by_id ON step_blocks (run, last_id, first_id);
+)sql";
+
+/// Chunks are packed since, and step records that they have the whole of are in blocks.
+void compact_again(Connection& connection) {
+  compact_all(connection);
+  fill_metric_summaries(connection);
+}
+
 constexpr std::array kMigrations = {Migration{kFirst}, Migration{kLineageAndLinks},
-                                    Migration{kMetricsAndChanges, fill_metric_summaries},
-                                    Migration{kQueue}};
+                                    Migration{kMetricsAndChanges}, Migration{kQueue},
+                                    Migration{kStepBlocks, compact_again}};
 static_assert(kMigrations.size() == kSchemaVersion);
 
 }  // namespace

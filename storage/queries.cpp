@@ -15,6 +15,7 @@
 #include "storage/reading.h"
 #include "storage/run_rows.h"
 #include "storage/schema.h"
+#include "storage/step_block.h"
 #include "storage/store.h"
 #include "storage/trust.h"
 
@@ -245,7 +246,16 @@ Result<RunDetail> Reader::run(RunId run) {
     detail.results = facts_of(*connection_, run, "results.");
     {
       Rows rows = connection_->query("SELECT name FROM series WHERE run = ? ORDER BY name", run);
-      while (rows.next()) detail.series.push_back(rows.text(0));
+      while (rows.next()) {
+        const std::string name = rows.text(0);
+        if (name == kTimeSeries)
+          detail.axes.insert(detail.axes.begin(), name);
+        else
+          detail.series.push_back(name);
+        if ((name == kTokens || name == kTokensSeen) &&
+            (detail.axes.empty() || detail.axes.back() != kTokens))
+          detail.axes.emplace_back(kTokens);
+      }
     }
     {
       Rows rows = connection_->query(
@@ -280,18 +290,15 @@ Result<std::vector<RunId>> Reader::runs_that_began(uint64_t checksum) {
 
 Result<RunSize> Reader::size_of(RunId run) {
   return guarded(*connection_, [&]() -> Result<RunSize> {
-    const ReadTransaction transaction(*connection_);
-    Rows records = connection_->query(
-        "SELECT count(*), coalesce(sum(length(payload)), 0) FROM records WHERE run = ?", run);
-    records.next();
-    Rows chunks = connection_->query(
-        "SELECT coalesce(sum(length(data)), 0) FROM chunks JOIN series ON series.id = "
-        "chunks.series "
-        "WHERE run = ?",
+    Rows rows = connection_->query(
+        "SELECT (SELECT coalesce(sum(records), 0) FROM logs WHERE run = ?1),"
+        "(SELECT coalesce(sum(length(payload)), 0) FROM records WHERE run = ?1) + "
+        "(SELECT coalesce(sum(length(data)), 0) FROM step_blocks WHERE run = ?1) + "
+        "(SELECT coalesce(sum(length(data)), 0) FROM chunks JOIN series ON series.id = "
+        "chunks.series WHERE run = ?1)",
         run);
-    chunks.next();
-    return RunSize{records.integer(0),
-                   static_cast<uint64_t>(records.integer(1) + chunks.integer(0))};
+    rows.next();
+    return RunSize{rows.integer(0), static_cast<uint64_t>(rows.integer(1))};
   });
 }
 

@@ -96,8 +96,10 @@ struct LogDigest {
   int64_t records = 0;
   uint64_t first_seq = 0;
   uint64_t last_seq = 0;
-  uint64_t checksum = 0;  // XXH3-64 over the frames' checksums in order of their sequence numbers
+  uint64_t checksum = 0;  // the sum of the records' digests, whatever their order
 };
+/// Of one record: its sequence number and its frame's checksum.
+uint64_t digest_of(uint64_t seq, uint64_t checksum);
 
 /// A read connection. Used by one thread at a time; open one per thread. No query leaves a
 /// transaction open, so writers are never held up. Steps that a later attempt (epoch) repeated are
@@ -162,7 +164,9 @@ class Reader {
   Result<std::map<std::string, MetricSummary>> metric_summaries(RunId run);
   Result<Comparison> compare(const std::vector<RunId>& runs);
 
-  /// At most `max_points` bins over the range, from the pyramid.
+  /// At most `max_points` bins over the range, from the pyramid. Two names are those of x axes, for
+  /// runs that have them (RunDetail::axes), in `samples` too: "time", the seconds since the rank's
+  /// first step, and "tokens", the metric tokens_seen where none is called so.
   Result<std::vector<Bin>> series(RunId run, const std::string& name, int32_t rank, StepRange range,
                                   size_t max_points);
   /// Every sample in the range: for smoothing, which is never computed from bins.

@@ -7,6 +7,7 @@
 #include "storage/lease.h"
 #include "storage/queries.h"
 #include "storage/series.h"
+#include "storage/step_rows.h"
 
 namespace heddle::storage {
 namespace {
@@ -48,7 +49,7 @@ Result<std::vector<Bin>> Reader::series(RunId run, const std::string& name, int3
   return guarded(*connection_, [&]() -> Result<std::vector<Bin>> {
     const ReadTransaction transaction(*connection_);
     const size_t points = std::max<size_t>(1, max_points);
-    return thinned(read_series(*connection_, run, name, rank, range, points), points);
+    return thinned(read_chart(*connection_, run, name, rank, range, points), points);
   });
 }
 
@@ -57,7 +58,7 @@ Result<std::vector<Sample>> Reader::samples(RunId run, const std::string& name, 
   return guarded(*connection_, [&]() -> Result<std::vector<Sample>> {
     const ReadTransaction transaction(*connection_);
     std::vector<Sample> samples;
-    for (const Bin& bin : read_series(*connection_, run, name, rank, range, 0)) {
+    for (const Bin& bin : read_chart(*connection_, run, name, rank, range, 0)) {
       samples.push_back({bin.last_step, bin.last});
     }
     return samples;
@@ -66,18 +67,8 @@ Result<std::vector<Sample>> Reader::samples(RunId run, const std::string& name, 
 
 Result<std::vector<StepRow>> Reader::steps_after(RunId run, int64_t after_id, size_t limit) {
   return guarded(*connection_, [&]() -> Result<std::vector<StepRow>> {
-    std::vector<StepRow> steps;
-    Rows rows = connection_->query(
-        "SELECT id, rank, epoch, payload FROM records WHERE run = ? AND type = 2 AND id > ? "
-        "ORDER BY id LIMIT ?",
-        run, after_id, limit);
-    while (rows.next()) {
-      auto record = telemetry::decode(telemetry::Type::step, rows.blob(3));
-      StepRow row{rows.integer(0), small(rows, 1), small(rows, 2), {}};
-      if (record) row.step = std::move(std::get<telemetry::Step>(*record));
-      if (record) steps.push_back(std::move(row));
-    }
-    return steps;
+    const ReadTransaction transaction(*connection_);
+    return read_steps(*connection_, run, after_id, limit);
   });
 }
 
@@ -173,32 +164,42 @@ Result<std::vector<LogCursor>> Reader::logs(RunId run) {
   });
 }
 
+uint64_t digest_of(uint64_t seq, uint64_t checksum) {
+  const uint64_t both[] = {seq, checksum};
+  return XXH3_64bits(both, sizeof both);
+}
+
 Result<std::vector<LogDigest>> Reader::digests(RunId run) {
   return guarded(*connection_, [&]() -> Result<std::vector<LogDigest>> {
-    std::vector<LogDigest> digests;
-    std::vector<uint64_t> checksums;
-    const auto close = [&] {
-      if (digests.empty()) return;
-      digests.back().checksum = XXH3_64bits(checksums.data(), checksums.size() * sizeof(uint64_t));
-      checksums.clear();
+    const ReadTransaction transaction(*connection_);
+    std::map<std::pair<int32_t, int32_t>, LogDigest> logs;
+    const auto add = [&](const LogDigest& part) {
+      const auto [found, is_new] = logs.try_emplace({part.rank, part.epoch}, part);
+      if (is_new) return;
+      LogDigest& log = found->second;
+      log.first_seq = std::min(log.first_seq, part.first_seq);
+      log.last_seq = std::max(log.last_seq, part.last_seq);
+      log.records += part.records;
+      log.checksum += part.checksum;
     };
-    Rows rows = connection_->query(
-        "SELECT rank, epoch, seq, checksum FROM records WHERE run = ? ORDER BY rank, epoch, seq",
-        run);
-    while (rows.next()) {
-      const int32_t rank = small(rows, 0);
-      const int32_t epoch = small(rows, 1);
-      const auto seq = static_cast<uint64_t>(rows.integer(2));
-      if (digests.empty() || digests.back().rank != rank || digests.back().epoch != epoch) {
-        close();
-        digests.push_back({.rank = rank, .epoch = epoch, .first_seq = seq});
+    {
+      Rows rows =
+          connection_->query("SELECT rank, epoch, seq, checksum FROM records WHERE run = ?", run);
+      while (rows.next()) {
+        const auto seq = static_cast<uint64_t>(rows.integer(2));
+        add({small(rows, 0), small(rows, 1), 1, seq, seq,
+             digest_of(seq, static_cast<uint64_t>(rows.integer(3)))});
       }
-      LogDigest& digest = digests.back();
-      ++digest.records;
-      digest.last_seq = seq;
-      checksums.push_back(static_cast<uint64_t>(rows.integer(3)));
     }
-    close();
+    Rows blocks = connection_->query(
+        "SELECT rank, epoch, count, first_seq, last_seq, digest FROM step_blocks WHERE run = ?",
+        run);
+    while (blocks.next())
+      add({small(blocks, 0), small(blocks, 1), blocks.integer(2),
+           static_cast<uint64_t>(blocks.integer(3)), static_cast<uint64_t>(blocks.integer(4)),
+           static_cast<uint64_t>(blocks.integer(5))});
+    std::vector<LogDigest> digests;
+    for (const auto& [log, digest] : logs) digests.push_back(digest);
     return digests;
   });
 }

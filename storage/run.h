@@ -119,6 +119,7 @@ struct RunDetail {
   Values environment;
   Values results;
   std::vector<std::string> series;  // names, sorted
+  std::vector<std::string> axes;    // besides the step: some of "time" and "tokens"
   std::vector<int32_t> ranks;       // ranks that have logs, sorted, without the supervisor
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "storage/run_rows.h"
+#include "storage/step_block.h"
 
 namespace heddle::storage {
 namespace {
@@ -115,19 +116,22 @@ RunMetrics::Run& RunMetrics::open(RunId run) {
 
 bool RunMetrics::add(const LogKey& log, const telemetry::Step& step) {
   Run& run = open(log.run);
+  const auto make_series = [&](const std::string& name) {
+    connection_.execute("INSERT OR IGNORE INTO series (run, name) VALUES (?, ?)", log.run, name);
+    return run.metrics.try_emplace(name).first;
+  };
   bool all = true;
   for (const auto& [name, value] : step.values) {
     auto found = run.metrics.find(name);
-    if (found == run.metrics.end()) {
-      if (run.metrics.size() >= kMaxSeries || name.size() > kMaxNameBytes) {
-        all = all && std::exchange(run.refused, true);
-        continue;
-      }
-      connection_.execute("INSERT OR IGNORE INTO series (run, name) VALUES (?, ?)", log.run, name);
-      found = run.metrics.try_emplace(name).first;
+    const bool is_full = found == run.metrics.end() && run.metrics.size() >= kMaxSeries;
+    if (is_full || name.size() > kMaxNameBytes || name == kTimeSeries) {
+      all = all && std::exchange(run.refused, true);
+      continue;
     }
-    if (step.step >= 0 && step.step <= kLastStep) take(found->second, log, step.step, value);
+    if (found == run.metrics.end()) found = make_series(name);
+    if (is_charted(step)) take(found->second, log, step.step, value);
   }
+  if (has_time(step) && !run.metrics.contains(kTimeSeries)) make_series(kTimeSeries);
   return all;
 }
 
@@ -161,7 +165,8 @@ void RunMetrics::save(RunId run) {
 void fill_metric_summaries(Connection& connection) {
   std::vector<std::pair<RunId, std::string>> series;
   {
-    Rows rows = connection.query("SELECT run, name FROM series ORDER BY run");
+    Rows rows =
+        connection.query("SELECT run, name FROM series WHERE name <> ? ORDER BY run", kTimeSeries);
     while (rows.next()) series.emplace_back(rows.integer(0), rows.text(1));
   }
   std::map<int32_t, int32_t> ranks;  // with their newest epochs

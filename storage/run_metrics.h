@@ -12,7 +12,7 @@
 
 namespace heddle::storage {
 
-/// A run has some dozens; people import runs with some thousands.
+/// A run has some dozens; people import runs with some thousands. One is that of the times.
 inline constexpr size_t kMaxSeries = 10'000;
 inline constexpr size_t kMaxNameBytes = 256;
 
@@ -31,7 +31,7 @@ class RunMetrics {
   explicit RunMetrics(Connection& connection) : connection_(connection) {}
 
   /// Takes in a step that has its row in `records` already. False, once a run: a metric gets no
-  /// series, because its name is too long or there are too many.
+  /// series, because its name is too long or taken, or there are too many.
   bool add(const LogKey& log, const telemetry::Step& step);
   /// Writes the run's summaries that have changed.
   void save(RunId run);

@@ -9,9 +9,10 @@
 #include "base/excerpt.h"
 #include "base/one_line.h"
 #include "storage/clock.h"
+#include "storage/compaction.h"
 #include "storage/queue.h"
 #include "storage/run_name.h"
-#include "storage/series.h"
+#include "storage/step_block.h"
 
 namespace heddle::storage {
 namespace {
@@ -39,6 +40,7 @@ void make_way(Connection& connection, const std::string& name) {
   std::string other = fmt::format("{}{})", name, kTrashed);
   for (int i = 2; taken(other); ++i) other = fmt::format("{}{} {})", name, kTrashed, i);
   connection.execute("UPDATE runs SET name = ? WHERE id = ?", other, run);
+  touch(connection, run);
 }
 
 /// The name that a run had before it made way.
@@ -106,6 +108,21 @@ double time_of(const telemetry::Record& record) {
   return std::visit([](const auto& content) { return content.time; }, record);
 }
 
+/// The time of each log's newest step that is in chunks.
+std::vector<double> newest_step_times(Connection& connection, RunId run) {
+  std::vector<double> times;
+  const auto series = series_id(connection, run, kTimeSeries);
+  if (!series) return times;
+  Rows rows = connection.query(
+      "SELECT data, max(first_step) FROM chunks WHERE series = ? AND level = 0 GROUP BY rank, "
+      "epoch",
+      *series);
+  while (rows.next())
+    if (const auto samples = unpack(rows.blob(0), 0); !samples.empty())
+      times.push_back(samples.back().last);
+  return times;
+}
+
 /// When the newest record of its ranks and its supervisor was made; of a run without one, when it
 /// was started.
 std::optional<double> last_sign(Connection& connection, RunId run) {
@@ -121,6 +138,8 @@ std::optional<double> last_sign(Connection& connection, RunId run) {
     if (record && std::isfinite(time_of(*record)))
       last = std::max(last.value_or(time_of(*record)), time_of(*record));
   }
+  for (const double time : newest_step_times(connection, run))
+    last = std::max(last.value_or(time), time);
   if (last) return *last - clock_ahead(connection, run);
   Rows started = connection.query("SELECT started FROM runs WHERE id = ?", run);
   return started.next() ? started.optional_real(0) : std::nullopt;

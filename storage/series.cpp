@@ -1,70 +1,12 @@
 #include "storage/series.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
+
+#include "storage/step_block.h"
 
 namespace heddle::storage {
 namespace {
-
-/// One series of one log: where its chunks are.
-struct Place {
-  int64_t series = 0;
-  int32_t rank = 0;
-  int32_t epoch = 0;
-};
-
-/// None: a metric of so many that it is not drawn.
-std::optional<int64_t> series_id(Connection& connection, RunId run, const std::string& name) {
-  Rows rows = connection.query("SELECT id FROM series WHERE run = ? AND name = ?", run, name);
-  return rows.next() ? std::optional(rows.integer(0)) : std::nullopt;
-}
-
-/// A level's last chunk, which may have room.
-struct OpenChunk {
-  int64_t first_index = 0;
-  std::vector<Bin> items;
-};
-
-OpenChunk last_chunk(Connection& connection, const Place& at, int64_t level) {
-  Rows rows = connection.query(
-      "SELECT first_index, data FROM chunks WHERE series = ? AND rank = ? AND epoch = ? AND level "
-      "= ? "
-      "ORDER BY first_step DESC LIMIT 1",
-      at.series, at.rank, at.epoch, level);
-  if (!rows.next()) return {};
-  return {rows.integer(0), unpack(rows.blob(1), level)};
-}
-
-void store(Connection& connection, const Place& at, int64_t level, const OpenChunk& chunk) {
-  connection.execute(
-      "INSERT OR REPLACE INTO chunks (series, rank, epoch, level, first_step, first_index, count, "
-      "data) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-      at.series, at.rank, at.epoch, level, chunk.items.front().first_step, chunk.first_index,
-      chunk.items.size(), Blob{pack(chunk.items, level)});
-}
-
-void append(Connection& connection, const Place& at, int64_t level, const std::vector<Bin>& items) {
-  OpenChunk chunk = last_chunk(connection, at, level);
-  std::vector<Bin> above;
-  bool changed = false;
-  for (const Bin& item : items) {
-    if (!chunk.items.empty() && item.first_step <= chunk.items.back().last_step) continue;
-    if (chunk.items.size() == kChunkItems) {
-      if (changed) store(connection, at, level, chunk);
-      chunk.first_index += static_cast<int64_t>(kChunkItems);
-      chunk.items.clear();
-    }
-    chunk.items.push_back(item);
-    changed = true;
-    if (chunk.items.size() % kFanOut == 0) {
-      above.push_back(merged(std::span(chunk.items).last(kFanOut)));
-    }
-  }
-  if (changed) store(connection, at, level, chunk);
-  if (!above.empty()) append(connection, at, level + 1, above);
-}
 
 /// The step records of a log that are not in chunks yet.
 std::vector<telemetry::Step> waiting_steps(Connection& connection, const LogKey& log,
@@ -79,13 +21,13 @@ std::vector<telemetry::Step> waiting_steps(Connection& connection, const LogKey&
     auto record = telemetry::decode(telemetry::Type::step, rows.blob(0));
     if (!record) continue;
     auto& step = std::get<telemetry::Step>(*record);
-    if (step.step >= 0 && step.step <= kLastStep) steps.push_back(std::move(step));
+    if (is_charted(step)) steps.push_back(std::move(step));
   }
   return steps;
 }
 
 /// Items of one level whose chunks touch the range.
-std::vector<Bin> items_within(Connection& connection, const Place& at, int64_t level,
+std::vector<Bin> items_within(Connection& connection, const SeriesLog& at, int64_t level,
                               StepRange range) {
   Rows rows = connection.query(
       "SELECT data FROM chunks WHERE series = ?1 AND rank = ?2 AND epoch = ?3 AND level = ?4 "
@@ -103,7 +45,7 @@ std::vector<Bin> items_within(Connection& connection, const Place& at, int64_t l
 }
 
 /// Appends the range's items: bins of `level` wholly inside it, finer levels at the ends.
-void collect(Connection& connection, const Place& at, int64_t level, StepRange range,
+void collect(Connection& connection, const SeriesLog& at, int64_t level, StepRange range,
              std::vector<Bin>& out) {
   if (level < 0 || range.first > range.last) return;
   const std::vector<Bin> items = items_within(connection, at, level, range);
@@ -114,7 +56,7 @@ void collect(Connection& connection, const Place& at, int64_t level, StepRange r
 }
 
 /// The approximate number of samples before `step`, to within a chunk.
-int64_t samples_before(Connection& connection, const Place& at, int64_t step) {
+int64_t samples_before(Connection& connection, const SeriesLog& at, int64_t step) {
   Rows rows = connection.query(
       "SELECT first_index, first_index + count FROM chunks WHERE series = ? AND rank = ? AND epoch "
       "= ? "
@@ -123,9 +65,9 @@ int64_t samples_before(Connection& connection, const Place& at, int64_t step) {
   return rows.next() ? rows.integer(1) : 0;
 }
 
-int64_t level_for(Connection& connection, const Place& at, StepRange range, size_t max_points) {
+int64_t level_for(Connection& connection, const SeriesLog& at, StepRange range, size_t max_points) {
   if (max_points == 0) return 0;
-  const int64_t chunk = kChunkItems;
+  const int64_t chunk = kChunkSamples;
   int64_t count = samples_before(connection, at, range.last) -
                   std::max<int64_t>(0, samples_before(connection, at, range.first) - chunk);
   int64_t level = 0;
@@ -133,32 +75,34 @@ int64_t level_for(Connection& connection, const Place& at, StepRange range, size
   return level;
 }
 
+/// The time of a rank's first step.
+double began_at(Connection& connection, RunId run, int32_t rank) {
+  StepRange range;
+  if (const auto series = series_id(connection, run, kTimeSeries)) {
+    Rows rows = connection.query(
+        "SELECT min(first_step) FROM chunks WHERE series = ? AND rank = ? AND level = 0", *series,
+        rank);
+    if (rows.next() && !rows.null(0)) range = {rows.integer(0), rows.integer(0)};
+  }
+  const std::vector<Bin> first = read_series(connection, run, kTimeSeries, rank, range, 0);
+  return first.empty() ? 0 : first.front().last;
+}
+
 }  // namespace
 
-void compact(Connection& connection, const LogKey& log) {
-  int64_t compacted = 0;
-  int64_t next_seq = 0;
-  {
-    Rows rows = connection.query(
-        "SELECT compacted, next_seq FROM logs WHERE run = ? AND rank = ? AND epoch = ?", log.run,
-        log.rank, log.epoch);
-    if (!rows.next()) return;
-    compacted = rows.integer(0);
-    next_seq = rows.integer(1);
-  }
-  std::map<std::string, std::vector<Bin>> samples;
-  for (const telemetry::Step& step : waiting_steps(connection, log, compacted)) {
-    for (const auto& [name, value] : step.values) {
-      samples[name].push_back(bin_of({step.step, value}));
-    }
-  }
-  for (const auto& [name, items] : samples) {
-    if (const auto series = series_id(connection, log.run, name))
-      append(connection, {*series, log.rank, log.epoch}, 0, items);
-  }
-  connection.execute(
-      "UPDATE logs SET compacted = ?, pending = 0 WHERE run = ? AND rank = ? AND epoch = ?",
-      next_seq, log.run, log.rank, log.epoch);
+std::optional<int64_t> series_id(Connection& connection, RunId run, const std::string& name) {
+  Rows rows = connection.query("SELECT id FROM series WHERE run = ? AND name = ?", run, name);
+  return rows.next() ? std::optional(rows.integer(0)) : std::nullopt;
+}
+
+std::optional<double> value_of(const telemetry::Step& step, const std::string& name) {
+  if (name == kTimeSeries) return has_time(step) ? std::optional(step.time) : std::nullopt;
+  const auto value = step.values.find(name);
+  return value == step.values.end() ? std::nullopt : std::optional(value->second);
+}
+
+std::vector<Bin> chunked_samples(Connection& connection, const SeriesLog& at, StepRange range) {
+  return items_within(connection, at, 0, range);
 }
 
 std::vector<Bin> read_series(Connection& connection, RunId run, const std::string& name,
@@ -183,7 +127,7 @@ std::vector<Bin> read_series(Connection& connection, RunId run, const std::strin
   // From the newest attempt back: an older one counts only up to where the newer one began.
   std::vector<std::vector<Bin>> parts;
   for (const Epoch& epoch : epochs) {
-    const Place at{*series, rank, epoch.epoch};
+    const SeriesLog at{*series, rank, epoch.epoch};
     std::vector<Bin> part;
     collect(connection, at, level_for(connection, at, range, max_points), range, part);
     int64_t began = range.last;
@@ -198,13 +142,13 @@ std::vector<Bin> read_series(Connection& connection, RunId run, const std::strin
       int64_t last = std::numeric_limits<int64_t>::min();
       for (const telemetry::Step& step :
            waiting_steps(connection, {run, rank, epoch.epoch}, epoch.compacted)) {
-        const auto value = step.values.find(name);
-        if (value == step.values.end()) continue;
+        const auto value = value_of(step, name);
+        if (!value) continue;
         began = std::min(began, step.step - 1);
         if (step.step < range.first || step.step > range.last) continue;
         if (step.step <= last || (!part.empty() && step.step <= part.back().last_step)) continue;
         last = step.step;
-        part.push_back(bin_of({step.step, value->second}));
+        part.push_back(bin_of({step.step, *value}));
       }
     }
     parts.push_back(std::move(part));
@@ -215,6 +159,18 @@ std::vector<Bin> read_series(Connection& connection, RunId run, const std::strin
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     bins.insert(bins.end(), part->begin(), part->end());
   }
+  return bins;
+}
+
+std::vector<Bin> read_chart(Connection& connection, RunId run, const std::string& name,
+                            int32_t rank, StepRange range, size_t max_points) {
+  const bool is_alias = name == kTokens && !series_id(connection, run, name);
+  std::vector<Bin> bins =
+      read_series(connection, run, is_alias ? kTokensSeen : name, rank, range, max_points);
+  if (name != kTimeSeries || bins.empty()) return bins;
+  const double began = began_at(connection, run, rank);
+  for (Bin& bin : bins)
+    for (double Bin::*member : {&Bin::min, &Bin::max, &Bin::mean, &Bin::last}) bin.*member -= began;
   return bins;
 }
 

@@ -1,9 +1,10 @@
-// Series of a run: step records into chunks and pyramid, and back out at the resolution asked for.
-// The newest few hundred step records of a log are read from the records themselves: rewriting
-// chunks for every step would cost far more. Throws SQLite::Exception, like everything on a
+// Series of a run at the resolution asked for: from chunks and pyramid, the newest few hundred step
+// records of a log from the records themselves. Throws SQLite::Exception, like everything on a
 // Connection.
 #pragma once
 
+#include <bit>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,6 @@
 
 namespace heddle::storage {
 
-/// A log is compacted when so many step records wait.
-inline constexpr int64_t kCompactAfter = 256;
-
 struct LogKey {
   RunId run = 0;
   int32_t rank = 0;
@@ -23,13 +21,36 @@ struct LogKey {
   auto operator<=>(const LogKey&) const = default;
 };
 
-/// Moves a log's waiting step records into chunks. In charts a series' steps grow: a step that
-/// repeats or goes back within one epoch stays in the records alone.
-void compact(Connection& connection, const LogKey& log);
+/// One series of one log: its chunks' key.
+struct SeriesLog {
+  int64_t series = 0;
+  int32_t rank = 0;
+  int32_t epoch = 0;
+};
+
+/// None: a metric of so many that it is not drawn.
+std::optional<int64_t> series_id(Connection& connection, RunId run, const std::string& name);
+
+inline bool is_charted(const telemetry::Step& step) {
+  return step.step >= 0 && step.step <= kLastStep;
+}
+/// Whether its sample of the series of times is there: 0 says that nobody knows.
+inline bool has_time(const telemetry::Step& step) {
+  return std::bit_cast<uint64_t>(step.time) != 0;
+}
+/// A step record's sample of the series.
+std::optional<double> value_of(const telemetry::Step& step, const std::string& name);
+
+/// The samples of a log within the range that are in chunks.
+std::vector<Bin> chunked_samples(Connection& connection, const SeriesLog& at, StepRange range);
 
 /// The series over `range`, ascending, as bins that are at most 16 times as many as `max_points`
 /// (0: single samples).
 std::vector<Bin> read_series(Connection& connection, RunId run, const std::string& name,
                              int32_t rank, StepRange range, size_t max_points);
+
+/// The same by the name that a page asks for: see Reader::series.
+std::vector<Bin> read_chart(Connection& connection, RunId run, const std::string& name,
+                            int32_t rank, StepRange range, size_t max_points);
 
 }  // namespace heddle::storage

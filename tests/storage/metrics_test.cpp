@@ -52,6 +52,30 @@ std::vector<RunId> ids_of(const std::vector<RunSummary>& runs) {
   return ids;
 }
 
+/// The rows of a log as schema 2 had them.
+void add_log(SQLite::Database& old, int epoch, const std::string& log) {
+  telemetry::LogReader reader;
+  reader.feed(log);
+  SQLite::Statement insert(
+      old,
+      "INSERT INTO records (run, rank, epoch, seq, type, offset, checksum, payload) "
+      "VALUES (7, 0, ?, ?, 2, 0, ?, ?)");
+  int64_t seq = 0;
+  for (; const auto event = reader.next(); ++seq) {
+    const auto& frame = std::get<telemetry::Frame>(*event);
+    insert.bind(1, epoch);
+    insert.bind(2, seq);
+    insert.bind(3, static_cast<int64_t>(frame.checksum));
+    insert.bind(4, frame.payload.data(), static_cast<int>(frame.payload.size()));
+    insert.exec();
+    insert.reset();
+  }
+  old.exec(fmt::format(
+      "INSERT INTO logs (run, rank, epoch, offset, next_seq, records, pending, compacted) "
+      "VALUES (7, 0, {0}, {1}, {2}, {2}, {2}, 0)",
+      epoch, log.size(), seq));
+}
+
 }  // namespace
 
 class MetricsTest : public QObject {
@@ -133,30 +157,33 @@ class MetricsTest : public QObject {
     QTemporaryDir folder;
     const std::string path = folder.filePath("heddle.sqlite").toStdString();
     must(migrate(path, migrations().first(2)));
-    StoreFixture now;
-    const RunId run = now.create();
-    now.feed(run, log_of(noisy_steps(1, 20'000, 1)));
-    now.feed(run, log_of(noisy_steps(15'001, 15'100, 2)), 0, 1);
-    now.writer.reset();
+    const std::string first = log_of(noisy_steps(1, 20'000, 1)),
+                      second = log_of(noisy_steps(15'001, 15'100, 2));
     {
       SQLite::Database old(path, SQLite::OPEN_READWRITE);
-      old.exec("ATTACH '" + now.path + "' AS new");
-      for (const char* table :
-           {"runs", "recipes", "summaries", "curves", "logs", "records", "series", "chunks"}) {
-        const std::string columns = old.execAndGet(
-                                           "SELECT group_concat(name) FROM "
-                                           "pragma_table_info('" +
-                                           std::string(table) + "', 'main')")
-                                        .getString();
-        old.exec("INSERT INTO main." + std::string(table) + " (" + columns + ") SELECT " + columns +
-                 " FROM new." + table);
-      }
+      old.exec(
+          "INSERT INTO runs (id, name, state, target, recipe_name, created, hosts, run_dir) "
+          "VALUES (7, 'old', 'done', '', '', 1, '[]', '');"
+          "INSERT INTO recipes VALUES (7, ''); INSERT INTO summaries (run) VALUES (7);"
+          "INSERT INTO curves (run) VALUES (7);"
+          "INSERT INTO series (run, name) VALUES (7, 'loss'), (7, 'rare')");
+      SQLite::Transaction transaction(old);
+      for (const auto& [epoch, log] : {std::pair(0, first), std::pair(1, second)})
+        add_log(old, epoch, log);
+      transaction.commit();
     }
     Reader reader = must(Reader::open(path));
-    for (const char* name : {"loss", "rare"})
-      QVERIFY(agree(must(reader.metric_summaries(run)).at(name),
-                    summed_up(must(reader.samples(run, name, 0)))));
-    QCOMPARE(ids_of(must(reader.runs_changed_since(0)).changed), std::vector<RunId>{run});
+    for (const char* name : {"loss", "rare"}) {
+      const auto samples = must(reader.samples(7, name, 0));
+      QCOMPARE(samples.back().step,
+               name == std::string("loss") ? int64_t{15'100} : int64_t{15'099});
+      QVERIFY(agree(must(reader.metric_summaries(7)).at(name), summed_up(samples)));
+    }
+    QCOMPARE(must(reader.samples(7, "time", 0, {100, 100})).at(0).value, 99.0);
+    QVERIFY(same(must(reader.digests(7))[0], digest_of(first)));
+    QVERIFY(same(must(reader.digests(7))[1], digest_of(second, 0, 1)));
+    QCOMPARE(must(reader.steps_after(7, 0, 100'000)).size(), size_t{20'100});
+    QCOMPARE(ids_of(must(reader.runs_changed_since(0)).changed), std::vector<RunId>{7});
   }
 
   void only_runs_that_changed_are_read_again() {
