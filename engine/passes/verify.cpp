@@ -79,7 +79,7 @@ Pairs pairs_of(const Graph& graph, Fault& fault) {
 // Rule 1.
 void check_makers(const Graph& graph, Fault& fault) {
   std::vector<bool> made(graph.values.size(), false), before(made);
-  // `by` is called for a fault alone: words for every value cost more than all the checks.
+  // `by` is called for a fault alone: this runs for every value after every pass.
   const auto make = [&](ValueId value, const auto& by) {
     if (made[value]) fault("1: {} makes %{}, which was there before", by(), value);
     made[value] = true;
