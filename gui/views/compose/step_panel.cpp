@@ -45,6 +45,7 @@ StepPanel::StepPanel(RecipePrediction& prediction, QWidget* parent)
   rank_->setObjectName(QStringLiteral("rank"));
   rank_->setAccessibleName(tr("Rank"));
   rank_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  view_ = new TimelineView;
   title_ = heading(tr("Predicted timeline"));
   head_->addWidget(title_);
   head_->addWidget(note_, 1);
@@ -52,7 +53,6 @@ StepPanel::StepPanel(RecipePrediction& prediction, QWidget* parent)
   head_->addWidget(view_->tools());
   head_->addWidget(rank_);
   rank_->hide();  // until there is a choice
-  view_ = new TimelineView;
   timeline_ = view_->timeline();
   timeline_->setObjectName(QStringLiteral("predictedSteps"));
   timeline_->setPhaseBand(PhaseBand::firstRow);
