@@ -42,6 +42,7 @@ Bins folded(std::vector<std::pair<int32_t, storage::Bin>> all, const telemetry::
 /// `points` 0: every sample.
 Result<Bins> readBins(storage::Reader& reader, const CurveRun& run, const std::string& name,
                       int32_t rank, storage::StepRange range, size_t points) {
+  range.last = std::min(range.last, run.last);
   if (rank != kAllRanks) return reader.series(run.id, name, rank, range, points);
   const telemetry::Metric& metric = telemetry::metric(name);
   std::vector<std::pair<int32_t, storage::Bin>> all;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,8 +29,9 @@ inline constexpr int32_t kAllRanks = -1, kEachRank = -2;
 struct CurveRun {
   storage::RunId id = 0;
   std::vector<int32_t> ranks;
-  /// Grows with what the store has of the run: its curves are read again.
+  /// Another one when the store has more of the run: its curves are read again.
   int64_t version = 0;
+  int64_t last = std::numeric_limits<int64_t>::max();  // the last step that is wanted
 };
 
 struct CurveQuery {

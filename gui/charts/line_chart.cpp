@@ -89,6 +89,8 @@ void LineChart::setLog(bool x, bool y) {
   changed();
 }
 
+ScaledUnit LineChart::yUnit() const { return yTicker_->scaled(); }
+
 void LineChart::setLimits(const Limits& limits) {
   limits_ = limits;
   changed();
@@ -144,8 +146,8 @@ void LineChart::setSmooth(int curve, Series smooth) {
   changed();
 }
 
-void LineChart::setBand(int curve, int members) {
-  of(curve).members = members;
+void LineChart::setBand(int curve, std::vector<int> members) {
+  of(curve).members = std::move(members);
   changed();
 }
 

@@ -30,6 +30,7 @@ class CurveLayer;
 class Legend;
 class UnitTicker;
 struct CrosshairLine;
+struct LegendEntry;
 
 /// A horizontal line to compare curves with: a limit, a prediction.
 struct ReferenceLine {
@@ -56,6 +57,9 @@ class LineChart : public Card {
   /// The name of x; "step" at first. `clock`: x is Unix seconds, shown as times of day.
   void setXAxis(const QString& name, Unit unit, bool clock = false);
   const QString& xName() const { return xName_; }
+  Unit unit() const { return unit_; }
+  /// In which size the y axis shows it.
+  ScaledUnit yUnit() const;
   void setLog(bool x, bool y);
   void setLimits(const Limits& limits);  // of y
   /// The y axis leaves out values beyond the 1st and the 99th percentile of what is shown.
@@ -71,14 +75,16 @@ class LineChart : public Card {
   const QString& name(int curve) const { return of(curve).name; }
   const Series& series(int curve) const { return of(curve).series; }
   const Series& smooth(int curve) const { return of(curve).smooth; }
+  const std::vector<int>& members(int curve) const { return of(curve).members; }
 
   /// Appends a sample (see Series::append). Drawn within a quarter of a second.
   void append(int curve, double x, double y);
   void setSeries(int curve, Series series);
   /// The curve's smoothed companion, behind which it is faint.
   void setSmooth(int curve, Series smooth);
-  /// The curve is the range of several, `members` of them, and its companion their mean.
-  void setBand(int curve, int members);
+  /// The curve is the range of several, so many of them at each of its x, and its companion their
+  /// mean.
+  void setBand(int curve, std::vector<int> members);
   /// The curve has more x than its samples, which are those around what is shown.
   void setExtent(int curve, const Range& extent);
   /// Drawn on top, and wider where it is smooth.
@@ -109,6 +115,13 @@ class LineChart : public Card {
   /// The crosshair's text, a line an entry: the place of the sample nearest to x, and every curve
   /// that reaches it.
   QStringList crosshairText(double x) const;
+  /// x with its name and unit: "step 412".
+  QString placeText(double x) const;
+
+  /// Paints the chart as it is, with all names of its curves, for a picture of that size.
+  void paintOn(QPaintDevice& device, const QSize& size);
+  /// So large it is in a picture: names of curves take the lines they need.
+  QSize pictureSize() const;
 
   /// Draws pending changes at once.
   void flush();
@@ -142,7 +155,7 @@ class LineChart : public Card {
     Ema ema;
     Series smooth;
     Range extent;
-    int members = 0;  // of a band; 0: it is none
+    std::vector<int> members;  // of a band; empty: it is none
     bool highlighted = false;
   };
   const Curve& of(int curve) const { return curves_[static_cast<size_t>(curve)]; }
@@ -158,7 +171,7 @@ class LineChart : public Card {
   void placeMark();
   void placeReferences();
   int linesThrough(const QRectF& place) const;
-  void updateLegend();
+  QVector<LegendEntry> legendEntries() const;
   void userShows(double from, double to);
   void userShowsAll();
   void zoom(double factor, double around);
@@ -171,7 +184,6 @@ class LineChart : public Card {
   /// The x of a curve's sample nearest to x; none: no curve has any.
   std::optional<double> sampleNear(double x) const;
   QVector<CrosshairLine> crosshairLines(double x) const;
-  QString placeText(double x) const;
   QString valueText(const Curve& curve, double x) const;
   void moveCrosshair(std::optional<double> x);
   void releaseDrag(const QPoint& position);

@@ -61,7 +61,7 @@ void LineChart::redraw() {
       if (!logY_ || reference.value > 0) y.include(reference.value);
   }
   drawAxes(x, y, empty);
-  updateLegend();
+  legend_->setEntries(legendEntries());
   plot_->replot(QCustomPlot::rpImmediateRefresh);
   overlay_->setGeometry(plot_->rect());
   setCrosshair(crosshair_, crosshairText_);
@@ -90,7 +90,7 @@ Range LineChart::drawCurves(const Range& x) {
     of.color = curve.color;
     of.marker = curve.marker;
     of.highlighted = curve.highlighted;
-    of.hasBand = curve.members > 0;
+    of.hasBand = !curve.members.empty();
     of.raw = columns(curve.series, x.low, x.high, plot_->width(), logX_);
     of.smooth = columns(curve.smooth, x.low, x.high, plot_->width(), logX_);
     of.gaps = curve.series.notFinite();
@@ -158,9 +158,9 @@ void LineChart::drawAxes(const Range& x, const Range& y, bool empty) {
   setNote(note.join(unit_ == Unit::tokens_per_second ? QStringLiteral(" ") : QStringLiteral(", ")));
 }
 
-void LineChart::updateLegend() {
+QVector<LegendEntry> LineChart::legendEntries() const {
   QVector<LegendEntry> entries;
-  if (curves_.size() == 1 && curves_[0].members == 0) {
+  if (curves_.size() == 1 && curves_[0].members.empty()) {
     if (!curves_[0].smooth.empty()) {
       const QColor color = curves_[0].color;
       entries.append({tr("raw"), blend(colors().surface, color, 0.5), -1, 1});
@@ -170,11 +170,13 @@ void LineChart::updateLegend() {
     for (const Curve& curve : curves_) {
       if (curve.name.isEmpty()) continue;
       const QString name =
-          curve.members > 0 ? tr("%1 (%2 runs)").arg(curve.name).arg(curve.members) : curve.name;
+          curve.members.empty()
+              ? curve.name
+              : tr("%1 (n %2)").arg(curve.name).arg(std::ranges::max(curve.members));
       entries.append({name, curve.color, curve.marker, curve.highlighted ? 2 : 1});
     }
   }
-  legend_->setEntries(std::move(entries));
+  return entries;
 }
 
 }  // namespace heddle::gui

@@ -52,7 +52,7 @@ QVector<CrosshairLine> LineChart::crosshairLines(double x) const {
     if (known.empty() || *place < known.front() || *place > known.back()) continue;
     const auto index = static_cast<size_t>(curve.series.nearest(*place));
     const QString called = format::shortName(curve.name.toStdString());
-    const bool alone = curves_.size() == 1 && curve.members == 0;
+    const bool alone = curves_.size() == 1 && curve.members.empty();
     const QString name = alone || called.isEmpty() ? QString() : called + QLatin1Char(' ');
     // A sample of a long run covers a few steps, and two runs' samples may cover different ones.
     const QString elsewhere =

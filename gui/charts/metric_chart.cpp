@@ -2,9 +2,10 @@
 
 #include <QTimer>
 #include <algorithm>
+#include <set>
 
 #include "engine/telemetry/metrics.h"
-#include "gui/format.h"
+#include "gui/charts/curve_sums.h"
 #include "gui/session.h"
 #include "gui/theme/theme.h"
 
@@ -26,22 +27,46 @@ MetricChart::MetricChart(Session& session, ChartSpec spec, QWidget* parent)
       job_(session.readingThread(), this) {
   describe();
   connect(this, &LineChart::shownChanged, this, &MetricChart::readAgain);
-  connect(&Theme::instance(), &Theme::changed, this, &MetricChart::show);
+  connect(&Theme::instance(), &Theme::changed, this, &MetricChart::putCurves);
 }
 
+/// Everything of the spec but its curves.
 void MetricChart::describe() {
-  setWarmUp(telemetry::metric(spec_.metric).unit == Unit::tokens_per_second
-                ? telemetry::kWarmUpSteps
-                : 0);
+  const telemetry::Metric& metric = telemetry::metric(spec_.metric);
+  setWarmUp(metric.unit == Unit::tokens_per_second ? telemetry::kWarmUpSteps : 0);
+  setLog(spec_.logX && spec_.x != ChartX::clock, spec_.logY && !spec_.difference);
+  setLimits(spec_.limits);
+  setIgnoresOutliers(spec_.ignoresOutliers);
   switch (spec_.x) {
     case ChartX::step:
-      return setXAxis(tr("step"), Unit::count);
+      setXAxis(tr("step"), Unit::count);
+      break;
     case ChartX::tokens:
-      return setXAxis(tr("tokens"), Unit::tokens);
+      setXAxis(tr("tokens"), Unit::tokens);
+      break;
     case ChartX::time:
+      setXAxis(tr("time"), Unit::seconds);
+      break;
     case ChartX::clock:
-      return setXAxis(tr("time"), Unit::seconds);
+      setXAxis(tr("time of day"), Unit::seconds, true);
+      break;
   }
+}
+
+/// How the ranks' values became the curve's.
+QString MetricChart::ranksText() const {
+  if (spec_.rank == kEachRank) return tr("each rank");
+  if (spec_.rank >= 0) return tr("rank %1").arg(spec_.rank);
+  const telemetry::Metric& metric = telemetry::metric(spec_.metric);
+  switch (metric.over_ranks) {
+    case telemetry::Fold::mean:
+      return metric.unit == Unit::tokens_per_second ? tr("a rank") : tr("mean of the ranks");
+    case telemetry::Fold::most:
+      return tr("highest rank");
+    case telemetry::Fold::first:
+      break;
+  }
+  return {};
 }
 
 void MetricChart::setSpec(ChartSpec spec) {
@@ -50,7 +75,7 @@ void MetricChart::setSpec(ChartSpec spec) {
   spec_ = std::move(spec);
   if (otherX) showAll();
   describe();
-  show();
+  putCurves();
   readAgain();
   Q_EMIT specChanged();
 }
@@ -63,7 +88,7 @@ void MetricChart::setRuns(std::vector<BoardRun> runs) {
   std::erase_if(known_, [this](const auto& known) {
     return std::ranges::find(runs_, known.first, &BoardRun::id) == runs_.end();
   });
-  show();
+  putCurves();
   readAgain();
 }
 
@@ -74,7 +99,17 @@ void MetricChart::setSources(std::vector<CurveRun> sources) {
 
 void MetricChart::setBaseline(qint64 run) {
   baseline_ = run;
-  show();
+  putCurves();
+}
+
+bool MetricChart::hasGroups() const {
+  return std::ranges::any_of(runs_, [](const BoardRun& run) { return !run.group.isEmpty(); });
+}
+
+std::vector<int32_t> MetricChart::ranks() const {
+  std::set<int32_t> all;
+  for (const CurveRun& source : sources_) all.insert(source.ranks.begin(), source.ranks.end());
+  return {all.begin(), all.end()};
 }
 
 bool MetricChart::isReady() const {
@@ -89,8 +124,11 @@ CurveQuery MetricChart::query() const {
                    .pixels = std::max(100, width())};
   const bool complete =
       std::ranges::all_of(curves_, [](const auto& each) { return each.second.complete; });
-  // What is there already needs no finer reading, however far one zooms.
-  if (!showsAll() && !(complete && !curves_.empty())) query.shown = xRange();
+  // What is there already needs no finer reading, however far one zooms and however wide it is.
+  if (complete && !curves_.empty())
+    query.pixels = asked_.pixels;
+  else if (!showsAll())
+    query.shown = xRange();
   return query;
 }
 
@@ -122,6 +160,7 @@ void MetricChart::read() {
     if (run == runs_.end() || run->hidden) continue;
     if (known != known_.end() && known->second == source.version) continue;
     wanted.push_back(source);
+    if (run->lastStep > 0) wanted.back().last = run->lastStep;
     known_[source.id] = source.version;
   }
   asked_ = query;
@@ -140,7 +179,10 @@ void MetricChart::turn() {
         }
         take(std::move(*curves));
         if (!reading->done()) return turn();
-        if (stale_) read();
+        if (stale_)
+          read();
+        else if (curves_.empty())
+          putCurves();  // says so
       });
 }
 
@@ -149,30 +191,103 @@ void MetricChart::take(std::vector<CurveData> curves) {
     auto& place = curves_[{curve.run, curve.rank}];
     place = std::move(curve);
   }
-  if (!curves.empty()) show();
+  if (!curves.empty()) putCurves();
 }
 
 /// Puts what was read into curves.
-void MetricChart::show() {
+void MetricChart::putCurves() {
   clearCurves();
   std::erase_if(curves_, [this](const auto& curve) {
-    return (spec_.rank == kEachRank) ? curve.first.second < 0 : curve.first.second != spec_.rank;
+    return spec_.rank == kEachRank ? curve.first.second < 0 : curve.first.second != spec_.rank;
   });
+  QStringList detail;
+  if (const QString ranks = ranksText(); !ranks.isEmpty()) detail << ranks;
+  apart_.clear();
+  std::vector<Shown> curves = shownCurves();
+  const bool waits = stale_ || job_.running();
+  if (spec_.difference) subtractBaseline(curves, detail);
+  setDetail(detail.join(QStringLiteral(", ")));
+  setEmptyText(!apart_.isEmpty()  ? apart_
+               : waits            ? tr("reading")
+               : runs_.empty()    ? tr("no run is shown")
+               : spec_.x != ChartX::step ? tr("no run has it over %1").arg(xName())
+                                  : tr("no step has reported it yet"));
+
+  std::map<QString, std::vector<const Shown*>> groups;
+  for (const Shown& curve : curves)
+    if (spec_.aggregate && !curve.run->group.isEmpty()) groups[curve.run->group].push_back(&curve);
+  std::erase_if(groups, [](const auto& group) { return group.second.size() < 2; });
+  for (const Shown& curve : curves)
+    if (!groups.contains(curve.run->group)) add(curve);
+  for (const auto& [group, members] : groups) addGroup(group, members);
+}
+
+std::vector<MetricChart::Shown> MetricChart::shownCurves() const {
+  std::vector<Shown> shown;
   for (const BoardRun& run : runs_) {
     if (run.hidden) continue;
-    for (auto at = curves_.lower_bound({run.id, kAllRanks}); at != curves_.end(); ++at) {
-      const auto& [key, data] = *at;
-      if (key.first != run.id) break;
-      const QString name =
-          key.second < 0 ? run.name : tr("%1, rank %2").arg(run.name).arg(key.second);
-      const int curve = addCurve(name, run.stroke.color, run.stroke.marker);
-      setSeries(curve, data.raw);
-      setSmooth(curve, data.smooth);
-      setHighlighted(curve, run.highlighted);
-      setExtent(curve, data.extent);
+    for (auto at = curves_.lower_bound({run.id, kEachRank}); at != curves_.end() && at->first.first == run.id; ++at) {
+      const CurveData& data = at->second;
+      const QString name = spec_.rank == kEachRank ? tr("%1, rank %2").arg(run.name).arg(data.rank) : run.name;
+      if (!data.raw.empty()) shown.push_back({name, &run, data.raw, data.smooth, data.extent});
     }
   }
-  setEmptyText(curves_.empty() ? tr("no step has finished yet") : tr("no run reports it"));
+  return shown;
+}
+
+/// The curves become differences from the baseline's; says where there are none.
+void MetricChart::subtractBaseline(std::vector<Shown>& curves, QStringList& detail) {
+  const auto baseline = std::ranges::find(curves, baseline_, [](const Shown& curve) { return curve.run->id; });
+  if (baseline == curves.end()) {
+    detail << tr("no baseline is shown");
+    return;
+  }
+  const Shown from = *baseline;
+  detail << tr("less %1").arg(from.name);
+  std::erase_if(curves, [this](const Shown& curve) { return curve.run->id == baseline_; });
+  QStringList apart;
+  for (Shown& curve : curves) {
+    curve.raw = differenceOf(curve.raw, from.raw);
+    curve.smooth = differenceOf(curve.smooth, from.smooth);
+    if (curve.raw.empty()) apart << curve.name;
+  }
+  std::erase_if(curves, [](const Shown& curve) { return curve.raw.empty(); });
+  if (apart.isEmpty()) {
+    if (curves.empty()) apart_ = tr("no other run is shown");
+    return;
+  }
+  const QString which = apart.size() == 1 ? apart.first() : tr("%1 curves").arg(apart.size());
+  const QString words = tr("%1: no %2 in common with %3").arg(which, xName(), from.name);
+  curves.empty() ? void(apart_ = words) : void(detail << words);
+}
+
+void MetricChart::add(const Shown& curve) {
+  const int number = addCurve(curve.name, curve.run->stroke.color, curve.run->stroke.marker);
+  setSeries(number, curve.raw);
+  setSmooth(number, curve.smooth);
+  setExtent(number, curve.extent);
+  setHighlighted(number, curve.run->highlighted);
+}
+
+void MetricChart::addGroup(const QString& group, const std::vector<const Shown*>& members) {
+  std::vector<const Series*> curves;
+  Range extent;
+  bool highlighted = false;
+  for (const Shown* member : members) {
+    curves.push_back(member->smooth.empty() ? &member->raw : &member->smooth);
+    if (member->extent.valid()) extent.include(member->extent.low), extent.include(member->extent.high);
+    highlighted |= member->run->highlighted;
+  }
+  Band band = bandOf(curves, static_cast<size_t>(2 * std::max(100, width())));
+  Series mean;
+  for (size_t i = 0; i < band.range.size(); ++i) mean.append(band.range.x()[i], band.range.y()[i]);
+  const RunStroke& stroke = members.front()->run->stroke;
+  const int number = addCurve(group, stroke.color, stroke.marker);
+  setSeries(number, std::move(band.range));
+  setSmooth(number, std::move(mean));
+  setBand(number, std::move(band.members));
+  setExtent(number, extent);
+  setHighlighted(number, highlighted);
 }
 
 }  // namespace heddle::gui

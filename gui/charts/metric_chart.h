@@ -20,9 +20,10 @@ struct BoardRun {
   qint64 id = 0;
   QString name;
   RunStroke stroke;
-  QString group;  // runs of one group can be drawn as their mean and range; empty: none
+  QString group = {};  // runs of one group can be drawn as their mean and range; empty: none
   bool hidden = false;
   bool highlighted = false;
+  qint64 lastStep = 0;  // the last one that is drawn; 0: all are
 };
 
 class MetricChart : public LineChart {
@@ -38,6 +39,10 @@ class MetricChart : public LineChart {
   /// What the store has of them: curves whose version has grown are read again.
   void setSources(std::vector<CurveRun> sources);
   void setBaseline(qint64 run);  // 0: none
+  bool hasBaseline() const { return baseline_ != 0; }
+  bool hasGroups() const;
+  /// All ranks that some run has, sorted.
+  std::vector<int32_t> ranks() const;
 
   /// Nothing that is on screen is still being read.
   bool isReady() const;
@@ -56,7 +61,19 @@ class MetricChart : public LineChart {
   void read();
   void turn();
   void take(std::vector<CurveData> curves);
-  void show();
+  void putCurves();
+  /// A run's curve as it was read, or what it is drawn as.
+  struct Shown {
+    QString name;
+    const BoardRun* run = nullptr;
+    Series raw, smooth;
+    Range extent;
+  };
+  std::vector<Shown> shownCurves() const;
+  void subtractBaseline(std::vector<Shown>& curves, QStringList& detail);
+  QString ranksText() const;
+  void add(const Shown& curve);
+  void addGroup(const QString& group, const std::vector<const Shown*>& members);
 
   Session& session_;
   ChartSpec spec_;
@@ -69,6 +86,7 @@ class MetricChart : public LineChart {
   std::map<storage::RunId, int64_t> known_;  // versions of what was read last
   CurveQuery asked_;                         // for it
   bool stale_ = false;
+  QString apart_;  // why no difference is drawn
 };
 
 }  // namespace heddle::gui

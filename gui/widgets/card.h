@@ -17,7 +17,9 @@ class Card : public QFrame {
   explicit Card(const QString& title = {}, QWidget* parent = nullptr);
 
   void setTitle(const QString& title);
+  QString title() const { return title_->text(); }
   void setNote(const QString& note);
+  QString note() const { return note_->fullText(); }
   /// Adds a control at the right of the header.
   void addControl(QWidget* control);
   QVBoxLayout* body() const { return body_; }

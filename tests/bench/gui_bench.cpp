@@ -95,7 +95,6 @@ int main(int argc, char** argv) {
       fmt::print("chart, {} curves x 2,000 points, {}: {:.1f} ms a redraw\n", curves,
                  halfLife > 0 ? "smoothed" : "raw", milliseconds([&] {
                    chart.setXRange(100 + 10 * ++frame, 1600 + 10 * frame);
-                   chart.flush();
                  }));
     }
   }

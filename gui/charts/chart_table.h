@@ -1,0 +1,37 @@
+// A chart's values as a table, for those who do not see curves or want to read off many of them.
+// They are those of the moment when it was opened.
+#pragma once
+
+#include <QAbstractTableModel>
+
+#include "base/number_text.h"
+#include "gui/charts/chart_values.h"
+#include "gui/widgets/dialog.h"
+
+namespace heddle::gui {
+
+class ChartTableModel : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  ChartTableModel(ChartValues values, Unit unit, std::vector<QString> places, QObject* parent = nullptr);
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ private:
+  ChartValues values_;
+  Unit unit_;
+  std::vector<QString> places_;  // x with its unit
+};
+
+class ChartTable : public Dialog {
+  Q_OBJECT
+
+ public:
+  ChartTable(const LineChart& chart, QWidget* parent);
+};
+
+}  // namespace heddle::gui
