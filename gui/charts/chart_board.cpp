@@ -1,15 +1,21 @@
 #include "gui/charts/chart_board.h"
 
-#include <QGridLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QPointer>
+#include <QPushButton>
 #include <algorithm>
+#include <utility>
 
 #include "gui/session.h"
+#include "gui/theme/theme.h"
 
 namespace heddle::gui {
 namespace {
 
-constexpr int kCardWidth = 420, kCardHeight = 240;
-constexpr int kMaxColumns = 4;
+constexpr int kHeadHeight = 28;
+constexpr int kHeightStep = 40;
+constexpr int kDropMark = 3;
 
 /// What the charts need to know of the runs. A run that has been removed is left out.
 std::vector<CurveRun> readCurveRuns(storage::Reader& reader, const std::vector<qint64>& runs) {
@@ -17,8 +23,11 @@ std::vector<CurveRun> readCurveRuns(storage::Reader& reader, const std::vector<q
   for (const qint64 id : runs) {
     const auto run = reader.run(id);
     if (!run) continue;
-    found.push_back(
-        {id, run->ranks, run->summary.steps * 8 + static_cast<int64_t>(run->summary.state)});
+    const storage::RunSummary& summary = run->summary;
+    found.push_back({.id = id,
+                     .ranks = run->ranks,
+                     .version = summary.steps * 8 + static_cast<int64_t>(summary.state),
+                     .began = summary.started.value_or(0)});
   }
   return found;
 }
@@ -26,48 +35,169 @@ std::vector<CurveRun> readCurveRuns(storage::Reader& reader, const std::vector<q
 }  // namespace
 
 ChartBoard::ChartBoard(Session& session, QWidget* parent)
-    : QWidget(parent), session_(session), job_(session.readingThread(), this) {
-  auto* grid = new QGridLayout(this);
-  grid->setContentsMargins(0, 0, 0, 0);
-  grid->setSpacing(8);
+    : QWidget(parent),
+      session_(session),
+      job_(session.readingThread(), this),
+      naming_(session.readingThread(), this) {
+  makeHead();
 }
 
-void ChartBoard::setDefaults(std::vector<ChartSpec> charts) { setCharts(charts); }
+void ChartBoard::setDefaults(std::vector<ChartSpec> charts) {
+  defaults_ = std::move(charts);
+  const auto kept = kept_.last();
+  setLayout(kept ? *kept : defaultLayout());
+}
 
-void ChartBoard::setViews(const QString& key) { key_ = key; }
+void ChartBoard::setViews(const QString& page) {
+  kept_ = BoardViews(page);
+  if (const auto kept = kept_.last()) setLayout(*kept);
+}
 
-void ChartBoard::setCharts(const std::vector<ChartSpec>& charts) {
-  for (MetricChart* chart : charts_) delete chart;
-  charts_.clear();
-  for (const ChartSpec& spec : charts) addChart(spec);
+BoardLayout ChartBoard::defaultLayout() const {
+  BoardLayout layout;
+  for (const ChartSpec& spec : defaults_) layout.cards.push_back({.spec = spec});
+  return layout;
+}
+
+void ChartBoard::setLayout(const BoardLayout& layout) {
+  layout_ = layout;
+  for (ChartCard* card : cards_) {
+    card->hide();
+    card->deleteLater();  // its menu may be who asked
+  }
+  cards_.clear();
+  for (const BoardCard& card : layout_.cards) cards_.push_back(addCard(card.spec));
   arrange();
 }
 
-void ChartBoard::addChart(const ChartSpec& spec) {
-  auto* chart = new MetricChart(session_, spec, this);
-  chart->setMinimumHeight(kCardHeight);
-  charts_.push_back(chart);
-  group_.add(chart);
-  const auto references = references_.find(spec.metric);
-  if (references != references_.end()) chart->setReferences(references->second);
-  const auto mark = marks_.find(spec.metric);
-  if (mark != marks_.end()) chart->setMark(mark->second);
-  chart->setBaseline(baseline_);
-  chart->setRuns(runs_);
+void ChartBoard::changed() {
+  for (size_t i = 0; i < cards_.size(); ++i) layout_.cards[i].spec = cards_[i]->spec();
+  kept_.setLast(layout_);
+  arrange();
+}
+
+ChartCard* ChartBoard::addCard(const ChartSpec& spec) {
+  auto* card = new ChartCard(session_, spec, this);
+  group_.add(card);
+  if (const auto lines = references_.find(spec.metric); lines != references_.end())
+    card->setReferences(lines->second);
+  if (const auto mark = marks_.find(spec.metric); mark != marks_.end()) card->setMark(mark->second);
+  card->setBaseline(baseline_);
+  card->setRuns(runs_);
   std::vector<CurveRun> sources;
   for (const auto& [id, source] : sources_) sources.push_back(source);
-  chart->setSources(std::move(sources));
+  card->setSources(std::move(sources));
+  connect(card, &MetricChart::specChanged, this, &ChartBoard::changed);
+  connect(card, &ChartCard::changeWanted, this,
+          [this, card](ChartCard::Change wanted) { change(card, wanted); });
+  connect(card, &ChartCard::sizeWanted, this,
+          [this, card](const QSize& size) { resizeCard(card, size); });
+  connect(card, &ChartCard::forAllWanted, this, [this, card] { useForAll(card->spec()); });
+  connect(card, &ChartCard::dragged, this, [this](const QPoint& at) {
+    dropAt_ = at;
+    update();
+  });
+  connect(card, &ChartCard::placeWanted, this, [this, card](const QPoint& at) {
+    dropAt_.reset();
+    update();
+    const size_t from = indexOf(card), to = indexAt(grid_, at - QPoint(0, kHeadHeight + kBoardGap));
+    move(from, to > from ? to - 1 : to);
+  });
+  card->show();
+  return card;
+}
+
+size_t ChartBoard::indexOf(const ChartCard* card) const {
+  return static_cast<size_t>(std::ranges::find(cards_, card) - cards_.begin());
+}
+
+void ChartBoard::change(ChartCard* card, ChartCard::Change change) {
+  const size_t index = indexOf(card);
+  BoardCard& place = layout_.cards[index];
+  const auto resize = [&](int columns, int height) {
+    place.columns = std::clamp(columns, 1, BoardLayout::kMaxColumns);
+    place.height = std::clamp(height, BoardCard::kMinHeight, BoardCard::kMaxHeight);
+    changed();
+  };
+  switch (change) {
+    case ChartCard::Change::wider:
+      return resize(place.columns + 1, place.height);
+    case ChartCard::Change::narrower:
+      return resize(std::min(place.columns, grid_.columns) - 1, place.height);
+    case ChartCard::Change::taller:
+      return resize(place.columns, card->height() + kHeightStep);
+    case ChartCard::Change::shorter:
+      return resize(place.columns, card->height() - kHeightStep);
+    case ChartCard::Change::earlier:
+      return move(index, index > 0 ? index - 1 : 0);
+    case ChartCard::Change::later:
+      return move(index, std::min(index + 1, cards_.size() - 1));
+    case ChartCard::Change::remove:
+      return remove(index);
+  }
+}
+
+void ChartBoard::resizeCard(ChartCard* card, const QSize& size) {
+  BoardCard& place = layout_.cards[indexOf(card)];
+  const int column = grid_.columnWidth + kBoardGap;
+  place.columns = std::clamp((size.width() + column / 2) / column, 1, grid_.columns);
+  place.height = std::clamp(size.height(), BoardCard::kMinHeight, BoardCard::kMaxHeight);
+  changed();
+}
+
+void ChartBoard::move(size_t from, size_t to) {
+  if (from == to) return;
+  const auto moved = [from, to](auto& all) {
+    auto each = std::move(all[from]);
+    all.erase(all.begin() + static_cast<ptrdiff_t>(from));
+    all.insert(all.begin() + static_cast<ptrdiff_t>(to), std::move(each));
+  };
+  moved(layout_.cards);
+  moved(cards_);
+  changed();
+  cards_[to]->setFocus();
+}
+
+void ChartBoard::remove(size_t index) {
+  const BoardLayout before = layout_;
+  const QString title = cards_[index]->title();
+  BoardLayout rest = layout_;
+  rest.cards.erase(rest.cards.begin() + static_cast<ptrdiff_t>(index));
+  cards_[index]->hide();
+  cards_[index]->deleteLater();
+  cards_.erase(cards_.begin() + static_cast<ptrdiff_t>(index));
+  layout_ = std::move(rest);
+  changed();
+  if (cards_.empty())
+    add_->setFocus();
+  else
+    cards_[std::min(index, cards_.size() - 1)]->setFocus();
+  Q_EMIT session_.offered(tr("%1 was removed").arg(title), tr("Undo"), [board = QPointer(this), before] {
+    if (!board) return;
+    board->setLayout(before);
+    board->changed();
+  });
+}
+
+void ChartBoard::useForAll(const ChartSpec& from) {
+  for (ChartCard* card : cards_) {
+    ChartSpec spec = card->spec();
+    spec.x = from.x;
+    spec.logX = from.logX;
+    spec.smoothing = from.smoothing;
+    card->setSpec(std::move(spec));
+  }
 }
 
 void ChartBoard::setRuns(std::vector<BoardRun> runs) {
   runs_ = std::move(runs);
-  for (MetricChart* chart : charts_) chart->setRuns(runs_);
+  for (ChartCard* card : cards_) card->setRuns(runs_);
   refresh();
 }
 
 void ChartBoard::setBaseline(qint64 run) {
   baseline_ = run;
-  for (MetricChart* chart : charts_) chart->setBaseline(run);
+  for (ChartCard* card : cards_) card->setBaseline(run);
 }
 
 void ChartBoard::refresh() {
@@ -91,20 +221,20 @@ void ChartBoard::readRuns() {
           return Q_EMIT session_.message(QString::fromStdString(found.error().message), Tone::bad);
         sources_.clear();
         for (const CurveRun& run : *found) sources_[run.id] = run;
-        for (MetricChart* chart : charts_) chart->setSources(*found);
+        for (ChartCard* card : cards_) card->setSources(*found);
         if (std::exchange(again_, false)) readRuns();
       });
 }
 
 void ChartBoard::setReferences(const std::string& metric, std::vector<ReferenceLine> lines) {
-  for (MetricChart* chart : charts_)
-    if (chart->spec().metric == metric) chart->setReferences(lines);
+  for (ChartCard* card : cards_)
+    if (card->spec().metric == metric) card->setReferences(lines);
   references_[metric] = std::move(lines);
 }
 
 void ChartBoard::setMark(const std::string& metric, std::optional<ChartMark> mark) {
-  for (MetricChart* chart : charts_)
-    if (chart->spec().metric == metric) chart->setMark(mark);
+  for (ChartCard* card : cards_)
+    if (card->spec().metric == metric) card->setMark(mark);
   if (mark)
     marks_[metric] = *mark;
   else
@@ -112,21 +242,39 @@ void ChartBoard::setMark(const std::string& metric, std::optional<ChartMark> mar
 }
 
 bool ChartBoard::isReady() const {
-  return !job_.running() && std::ranges::all_of(charts_, &MetricChart::isReady);
+  return !job_.running() && std::ranges::all_of(cards_, &MetricChart::isReady);
 }
 
 void ChartBoard::arrange() {
-  auto* grid = static_cast<QGridLayout*>(layout());
-  const int columns = std::clamp(width() / kCardWidth, 1, kMaxColumns);
-  for (size_t i = 0; i < charts_.size(); ++i) {
-    grid->removeWidget(charts_[i]);
-    grid->addWidget(charts_[i], static_cast<int>(i) / columns, static_cast<int>(i) % columns);
+  const int top = kHeadHeight + kBoardGap;
+  head_->setGeometry(0, 0, width(), kHeadHeight);
+  grid_ = gridOf(layout_, width(), height() - top);
+  for (size_t i = 0; i < cards_.size(); ++i) {
+    cards_[i]->setGeometry(grid_.places[i].translated(0, top));
+    if (i > 0) setTabOrder(cards_[i - 1], cards_[i]);
   }
+  empty_->setVisible(cards_.empty());
+  empty_->setGeometry(0, top, width(), std::max(0, height() - top));
+  const int least = top + (cards_.empty() ? BoardCard::kMinHeight : grid_.leastHeight);
+  if (minimumHeight() != least) setMinimumHeight(least);
 }
 
 void ChartBoard::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
   arrange();
+}
+
+/// Where a dragged card would go.
+void ChartBoard::paintEvent(QPaintEvent* event) {
+  QWidget::paintEvent(event);
+  if (!dropAt_ || cards_.empty()) return;
+  const QPoint top(0, kHeadHeight + kBoardGap);
+  const size_t index = indexAt(grid_, *dropAt_ - top);
+  const bool last = index == cards_.size();
+  const QRect place = grid_.places[last ? index - 1 : index].translated(top);
+  const int x = last ? place.right() + 3 : std::max(0, place.left() - 6);
+  QPainter painter(this);
+  painter.fillRect(QRect(x, place.top(), kDropMark, place.height()), colors().accent);
 }
 
 }  // namespace heddle::gui

@@ -1,16 +1,23 @@
-// A grid of charts of some runs' metrics, which a page fills with runs and a person with charts.
-// The board reads samples by itself: what is on screen, at the resolution that it has there. GUI
-// thread only.
+// A grid of charts of some runs' metrics, which a page fills with runs and a person with charts: any
+// metric, as many as wanted, moved, resized, removed, kept per page and as named views. The board
+// reads samples by itself: what is on screen, at the resolution that it has there. GUI thread only.
 #pragma once
 
 #include <QWidget>
 #include <map>
 #include <vector>
 
+#include "gui/charts/board_grid.h"
+#include "gui/charts/board_layout.h"
+#include "gui/charts/chart_card.h"
 #include "gui/charts/chart_group.h"
-#include "gui/charts/metric_chart.h"
+
+class QLabel;
+class QPushButton;
 
 namespace heddle::gui {
+
+class PickList;
 
 class ChartBoard : public QWidget {
   Q_OBJECT
@@ -20,9 +27,9 @@ class ChartBoard : public QWidget {
 
   /// The charts as long as a person has not changed them, and after a reset.
   void setDefaults(std::vector<ChartSpec> charts);
-  /// Remembers charts and named views under that name in the settings, "live". Without it nothing
-  /// is remembered.
-  void setViews(const QString& key);
+  /// Takes on what the settings have under that name ("live"), and keeps charts and named views
+  /// there from now on: for Page::keepLayout. Without it nothing is kept.
+  void setViews(const QString& page);
 
   void setRuns(std::vector<BoardRun> runs);
   /// The run that the others are compared with; 0: none.
@@ -37,27 +44,53 @@ class ChartBoard : public QWidget {
 
   /// Nothing that is on screen is still being read.
   bool isReady() const;
-  const std::vector<MetricChart*>& charts() const { return charts_; }
+  std::vector<MetricChart*> charts() const { return {cards_.begin(), cards_.end()}; }
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
 
  private:
-  void setCharts(const std::vector<ChartSpec>& charts);
-  void addChart(const ChartSpec& spec);
+  void makeHead();
+  void openViews();
+  void openMetrics();
+  void offer(const std::vector<std::string>& metrics);
+  void saveView();
+  BoardLayout defaultLayout() const;
+  void setLayout(const BoardLayout& layout);
+  /// The layout was changed by a person.
+  void changed();
+  ChartCard* addCard(const ChartSpec& spec);
+  void change(ChartCard* card, ChartCard::Change change);
+  void resizeCard(ChartCard* card, const QSize& size);
+  void move(size_t from, size_t to);
+  void remove(size_t index);
+  void useForAll(const ChartSpec& spec);
+  size_t indexOf(const ChartCard* card) const;
   void arrange();
   void readRuns();
 
   Session& session_;
   Job job_;
+  Job naming_;
   ChartGroup group_;
-  std::vector<MetricChart*> charts_;
+  QWidget* head_ = nullptr;
+  QPushButton* add_ = nullptr;
+  QPushButton* views_ = nullptr;
+  QLabel* empty_ = nullptr;
+  PickList* metrics_ = nullptr;
+  std::vector<std::string> offered_;
+  std::vector<ChartSpec> defaults_;
+  BoardLayout layout_;
+  BoardGrid grid_;
+  std::vector<ChartCard*> cards_;  // as the layout's
+  std::optional<QPoint> dropAt_;   // while a card is dragged
   std::vector<BoardRun> runs_;
   qint64 baseline_ = 0;
   std::map<qint64, CurveRun> sources_;
   std::map<std::string, std::vector<ReferenceLine>> references_;
   std::map<std::string, ChartMark> marks_;
-  QString key_;
+  BoardViews kept_;
   bool again_ = false;
 };
 

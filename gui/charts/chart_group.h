@@ -1,4 +1,5 @@
-// Charts that share their x-axis and their crosshair. GUI thread only.
+// Charts that share their x-axis and their crosshair, those over the same x among themselves. GUI
+// thread only.
 #pragma once
 
 #include <QObject>

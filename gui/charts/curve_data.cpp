@@ -1,7 +1,6 @@
 #include "gui/charts/curve_data.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "engine/telemetry/metrics.h"
@@ -63,18 +62,12 @@ class XAxis {
     XAxis axis;
     axis.isStep_ = x == ChartX::step;
     if (axis.isStep_) return axis;
-    using Names = std::array<const char*, 2>;
-    for (const char* name :
-         x == ChartX::tokens ? Names{"tokens", "tokens_seen"} : Names{"time", ""}) {
-      auto bins = readBins(reader, run, name, kAllRanks, {}, kAxisPoints);
-      if (!bins) return fail(bins);
-      for (const storage::Bin& bin : *bins) axis.add(static_cast<double>(bin.last_step), bin.last);
-      if (!axis.steps_.empty()) break;
-    }
-    if (x == ChartX::time && !axis.x_.empty()) {
-      const double began = axis.x_.front();
-      for (double& each : axis.x_) each -= began;
-    }
+    const bool isClock = x == ChartX::clock;
+    if (isClock && run.began <= 0) return axis;
+    auto bins = readBins(reader, run, x == ChartX::tokens ? "tokens" : "time", kAllRanks, {}, kAxisPoints);
+    if (!bins) return fail(bins);
+    for (const storage::Bin& bin : *bins)
+      axis.add(static_cast<double>(bin.last_step), bin.last + (isClock ? run.began : 0));
     return axis;
   }
 

@@ -32,6 +32,7 @@ struct CurveRun {
   /// Another one when the store has more of the run: its curves are read again.
   int64_t version = 0;
   int64_t last = std::numeric_limits<int64_t>::max();  // the last step that is wanted
+  double began = 0;                                    // Unix seconds; 0: not known
 };
 
 struct CurveQuery {

@@ -1,0 +1,291 @@
+// The chart of one metric over a real store: resolution, smoothing, x, ranks, groups, differences.
+#include "gui/charts/metric_chart.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QMenu>
+#include <QSlider>
+#include <QTableView>
+#include <QTest>
+
+#include "gui/charts/chart_export.h"
+#include "gui/theme/qcustomplot.h"
+#include "tests/gui/charts/board_store.h"
+#include "tests/support/test_class.h"
+
+using namespace heddle;
+using namespace heddle::gui;
+
+namespace {
+
+MetricChart* chartOf(ChartBoard& board) { return board.charts().front(); }
+
+void zoomIn(ChartBoard& board, int times) {
+  for (int i = 0; i < times; ++i) QTest::keyClick(chartOf(board), Qt::Key_W);
+  wait(board);
+}
+
+double smoothAt(const MetricChart& chart, double x) {
+  const Series& smooth = chart.smooth(0);
+  const auto at = std::ranges::lower_bound(smooth.x(), x);
+  return at != smooth.x().end() && *at == x ? smooth.y()[static_cast<size_t>(at - smooth.x().begin())] : NAN;
+}
+
+}  // namespace
+
+class MetricChartTest : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void initTestCase() { Theme::install(Theme::Mode::dark); }
+
+  void a_long_run_is_read_as_fine_as_it_is_shown_and_every_sample_on_zoom() {
+    BoardStore store;
+    const auto run = store.run("long");
+    store.steps(run, 1, 20'000);
+    ChartBoard board(*store.session);
+    board.setDefaults({{.metric = "loss"}});
+    board.setRuns({store.shown(run, "long")});
+    showBoard(board, {600, 300});
+    auto* chart = chartOf(board);
+    QVERIFY(chart->series(0).size() < 3000);
+    QVERIFY(chart->series(0).low()[10] < chart->series(0).high()[10]);  // extremes stay
+    QCOMPARE(chart->xExtent().high, 20'000.0);
+    zoomIn(board, 12);
+    const Range shown = chart->xRange();
+    QVERIFY(shown.high - shown.low < 300);
+    size_t inside = 0;
+    for (size_t i = 0; i < chart->series(0).size(); ++i) {
+      const double x = chart->series(0).x()[i];
+      if (x < shown.low || x > shown.high) continue;
+      ++inside;
+      QCOMPARE(chart->series(0).y()[i], BoardStore::lossAt(int64_t(x)));
+    }
+    QVERIFY(inside >= size_t(shown.high - shown.low));
+    QCOMPARE(chart->xExtent().high, 20'000.0);  // one can zoom out again
+  }
+
+  void smoothing_is_the_same_at_every_width_and_zoom() {
+    BoardStore store;
+    const auto run = store.run("long");
+    store.steps(run, 1, 20'000);
+    Ema ema{.halfLife = 50};
+    std::vector<double> right(20'001);
+    for (int step = 1; step <= 20'000; ++step) right[size_t(step)] = ema.next(step, BoardStore::lossAt(step));
+    for (const int width : {500, 1300}) {
+      ChartBoard board(*store.session);
+      board.setDefaults({{.metric = "loss", .smoothing = 50}});
+      board.setRuns({store.shown(run, "long")});
+      showBoard(board, {width, 300});
+      for (const int zooms : {0, 4, 8}) {
+        zoomIn(board, zooms);
+        const Series& smooth = chartOf(board)->smooth(0);
+        QVERIFY(smooth.size() > 100);
+        for (size_t i = 0; i < smooth.size(); ++i)
+          QVERIFY2(std::abs(smooth.y()[i] - right[size_t(smooth.x()[i])]) < 1e-12, qPrintable(QString::number(smooth.x()[i])));
+      }
+    }
+  }
+
+  void x_is_tokens_or_time_as_well_as_steps() {
+    BoardStore store;
+    const auto run = store.run("a");
+    store.steps(run, 1, 50);
+    ChartBoard board(*store.session);
+    board.setDefaults({{.metric = "loss", .x = ChartX::tokens}});
+    board.setRuns({store.shown(run, "a")});
+    showBoard(board);
+    auto* chart = chartOf(board);
+    QCOMPARE(chart->series(0).x()[9], 10'000.0);
+    QVERIFY(chart->crosshairText(10'000)[0].startsWith("tokens 10"));
+    ChartSpec spec = chart->spec();
+    spec.x = ChartX::time;
+    chart->setSpec(spec);
+    wait(board);
+    QTRY_COMPARE_WITH_TIMEOUT(chart->curves(), 1, 20000);
+    QVERIFY(std::abs(chart->series(0).x()[9] - chart->series(0).x()[8] - 0.5) < 1e-6);
+  }
+
+  void ranks_are_one_curve_or_each_its_own() {
+    BoardStore store;
+    const auto run = store.run("two ranks");
+    store.steps(run, 1, 10, 0, 0);
+    store.steps(run, 1, 10, 0, 1);
+    ChartBoard board(*store.session);
+    board.setDefaults({{.metric = "tokens_per_second", .smoothing = 0}});
+    board.setRuns({store.shown(run, "run")});
+    showBoard(board);
+    auto* chart = chartOf(board);
+    QCOMPARE(chart->series(0).y()[3], 500.5);  // the mean
+    ChartSpec spec = chart->spec();
+    spec.rank = kEachRank;
+    chart->setSpec(spec);
+    wait(board);
+    QTRY_COMPARE_WITH_TIMEOUT(chart->curves(), 2, 20000);
+    QCOMPARE(chart->name(1), QString("run, rank 1"));
+    QCOMPARE(chart->series(1).y()[3], 501.0);
+  }
+
+  void a_group_is_its_mean_and_range_with_the_number_of_runs() {
+    BoardStore store;
+    std::vector<BoardRun> runs;
+    for (int i = 0; i < 3; ++i) {
+      const auto run = store.run("seed " + std::to_string(i));
+      store.steps(run, 1, i == 2 ? 5 : 10, i);
+      runs.push_back(store.shown(run, QString("seed %1").arg(i), i, "lr 3e-4"));
+    }
+    ChartBoard board(*store.session);
+    board.setDefaults({{.metric = "loss", .smoothing = 0}});
+    board.setRuns(runs);
+    showBoard(board);
+    auto* chart = chartOf(board);
+    QCOMPARE(chart->curves(), 1);
+    const double first = BoardStore::lossAt(1);
+    QCOMPARE(chart->series(0).low()[0], first);
+    QCOMPARE(chart->series(0).high()[0], first + 2);
+    QVERIFY(std::abs(chart->series(0).y()[0] - first - 1) < 1e-12);
+    QVERIFY2(chart->crosshairText(1)[1].endsWith("n 3"), qPrintable(chart->crosshairText(1)[1]));
+    QVERIFY(chart->crosshairText(8)[1].endsWith("n 2"));
+    ChartSpec spec = chart->spec();
+    spec.aggregate = false;
+    chart->setSpec(spec);
+    QCOMPARE(chart->curves(), 3);
+  }
+
+  void a_difference_is_taken_where_both_are_and_says_where_they_are_not() {
+    BoardStore store;
+    const auto base = store.run("base"), sparse = store.run("sparse"), later = store.run("later");
+    store.steps(base, 1, 100);
+    store.steps(sparse, 5, 200, 1, 0, 5);
+    store.steps(later, 150, 160);
+    ChartBoard board(*store.session);
+    board.setDefaults({{.metric = "grad_norm", .smoothing = 0, .difference = true}});
+    board.setBaseline(base);
+    board.setRuns({store.shown(base, "base"), store.shown(sparse, "sparse", 1), store.shown(later, "later", 2)});
+    showBoard(board);
+    auto* chart = chartOf(board);
+    QCOMPARE(chart->curves(), 1);
+    QCOMPARE(chart->series(0).lastX(), 100.0);
+    QCOMPARE(chart->series(0).y()[3], 0.0);
+    QVERIFY2(chart->note().contains("later: no step in common with base"), qPrintable(chart->note()));
+  }
+
+  void hidden_runs_are_not_drawn_and_values_are_sorted_at_the_cursor() {
+    BoardStore store;
+    std::vector<BoardRun> runs;
+    for (int i = 0; i < 3; ++i) {
+      const auto run = store.run(std::string(1, char('a' + i)));
+      store.steps(run, 1, 10, i);
+      runs.push_back(store.shown(run, QString(QChar('a' + i)), i));
+    }
+    ChartBoard board(*store.session);
+    board.setDefaults({{.metric = "loss", .smoothing = 0}});
+    board.setRuns(runs);
+    showBoard(board);
+    auto* chart = chartOf(board);
+    chart->flush();
+    QVERIFY(chart->crosshairText(5)[1].startsWith("c "));
+    QVERIFY(chart->crosshairText(5)[3].startsWith("a "));
+    runs[2].hidden = true;
+    board.setRuns(runs);
+    wait(board);
+    QCOMPARE(chart->curves(), 2);
+    QVERIFY(chart->crosshairText(5)[1].startsWith("b "));
+  }
+
+  void options_are_set_by_keys_in_the_popup() {
+    BoardStore store;
+    const auto run = store.run("a");
+    store.steps(run, 1, 100);
+    ChartBoard board(*store.session);
+    board.setDefaults({{.metric = "loss"}});
+    board.setRuns({store.shown(run, "a")});
+    showBoard(board);
+    auto* card = named<ChartCard>("Loss");
+    QContextMenuEvent menu(QContextMenuEvent::Keyboard, card->rect().center(), card->mapToGlobal(card->rect().center()));
+    QApplication::sendEvent(card, &menu);
+    QTest::keyClick(QApplication::activePopupWidget(), Qt::Key_Down);
+    QTest::keyClick(QApplication::activePopupWidget(), Qt::Key_Return);
+    auto* slider = named<QSlider>("smoothing");
+    QVERIFY(slider);
+    QTest::keyClick(slider, Qt::Key_Home);
+    QCOMPARE(card->spec().smoothing, 0.0);
+    for (auto* box : slider->window()->findChildren<QCheckBox*>())
+      if (box->text() == "logarithmic y") QTest::keyClick(box, Qt::Key_Space);
+    QVERIFY(card->spec().logY);
+    const auto* plot = card->findChild<QCustomPlot*>();
+    QCOMPARE(plot->yAxis->scaleType(), QCPAxis::stLogarithmic);
+    QTest::keyClicks(named<QLineEdit>("highest y"), "8");
+    card->flush();
+    QCOMPARE(plot->yAxis->range().upper, 8.0);
+    QTest::keyClicks(named<QLineEdit>("lowest y"), "x");
+    QVERIFY(!named<QLineEdit>("lowest y")->toolTip().isEmpty());
+    QVERIFY(!card->spec().limits.low);
+    QTest::keyClick(named<QLineEdit>("lowest y"), Qt::Key_Escape);
+    QTRY_VERIFY(!QApplication::activePopupWidget());
+  }
+
+  void a_chart_is_saved_as_picture_drawing_and_values() {
+    BoardStore store;
+    const auto run = store.run("a");
+    store.steps(run, 1, 30);
+    ChartBoard board(*store.session);
+    board.setDefaults({{.metric = "loss"}});
+    board.setRuns({store.shown(run, "a")});
+    showBoard(board);
+    chartOf(board)->flush();
+    const auto saved = [&](const QString& ending) {
+      const QString file = store.folder.filePath("loss" + ending);
+      must(saveChart(*chartOf(board), file));
+      QFile written(file);
+      return written.open(QIODevice::ReadOnly) ? written.readAll() : QByteArray();
+    };
+    QVERIFY(saved(".svg").contains("<polyline"));
+    QVERIFY(saved(".svg").contains("Loss"));
+    QVERIFY(QImage::fromData(saved(".png")).width() > 1000);
+    const QList<QByteArray> rows = saved(".csv").split('\n');
+    QCOMPARE(rows[0], QByteArray("step,a,\"a, smoothed\""));
+    QCOMPARE(rows.size(), 32);
+    const auto refused = saveChart(*chartOf(board), store.folder.filePath("loss.bmp"));
+    QVERIFY(!refused && refused.error().message.find(".png, .svg or .csv") != std::string::npos);
+  }
+
+  void the_table_has_the_values_of_all_curves() {
+    BoardStore store;
+    const auto a = store.run("a"), b = store.run("b");
+    store.steps(a, 1, 5);
+    store.steps(b, 4, 8);
+    ChartBoard board(*store.session);
+    board.setDefaults({{.metric = "tokens_per_second", .smoothing = 0}});
+    board.setRuns({store.shown(a, "a"), store.shown(b, "b", 1)});
+    showBoard(board);
+    auto* card = named<ChartCard>("Tokens per second");
+    QContextMenuEvent menu(QContextMenuEvent::Keyboard, {}, card->mapToGlobal(QPoint()));
+    QApplication::sendEvent(card, &menu);
+    for (int i = 0; i < 2; ++i) QTest::keyClick(QApplication::activePopupWidget(), Qt::Key_Down);
+    QTest::keyClick(QApplication::activePopupWidget(), Qt::Key_Return);
+    auto* table = named<QTableView>("Values of Tokens per second");
+    QVERIFY(table);
+    QCOMPARE(table->model()->rowCount(), 8);
+    QCOMPARE(table->model()->headerData(2, Qt::Horizontal).toString(), QString("b"));
+    QCOMPARE(table->model()->index(0, 1).data().toString(), QString("500 tok/s"));
+    QCOMPARE(table->model()->index(0, 2).data().toString(), QString());
+    table->window()->close();
+  }
+
+  void samples_that_are_not_finite_stay_marked_in_a_long_run() {
+    BoardStore store;
+    const auto run = store.run("a");
+    store.steps(run, 1, 9000);
+    store.steps(run, 9001, 9001, NAN);
+    store.steps(run, 9002, 20'000);
+    ChartBoard board(*store.session);
+    board.setDefaults({{.metric = "loss"}});
+    board.setRuns({store.shown(run, "a")});
+    showBoard(board, {600, 300});
+    QCOMPARE(chartOf(board)->series(0).notFinite().size(), size_t(1));
+    QVERIFY(std::abs(chartOf(board)->series(0).notFinite()[0] - 9001) < 32);
+  }
+};
+
+HEDDLE_WIDGET_TEST(MetricChartTest)
+#include "metric_chart_test.moc"
