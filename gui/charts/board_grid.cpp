@@ -36,7 +36,8 @@ BoardGrid gridOf(const BoardLayout& layout, int width, int height) {
   int wanted = 0;
   for (const BoardCard& card : layout.cards) wanted += card.columns;
   // A few charts share the whole width.
-  const int room = std::clamp(width / kColumnWidth, 1, std::clamp(wanted, 1, BoardLayout::kMaxColumns));
+  const int room =
+      std::clamp(width / kColumnWidth, 1, std::clamp(wanted, 1, BoardLayout::kMaxColumns));
   grid.columns = layout.columns > 0 ? layout.columns : room;
   grid.columnWidth = (width - (grid.columns - 1) * kBoardGap) / grid.columns;
   std::vector<GridRow> rows = rowsOf(layout.cards, grid.columns);

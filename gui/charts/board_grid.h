@@ -1,4 +1,5 @@
-// Where the cards of a board are: in rows, from left to right, each as wide as the columns it takes.
+// Where the cards of a board are: in rows, from left to right, each as wide as the columns it
+// takes.
 #pragma once
 
 #include <QRect>
@@ -12,8 +13,8 @@ struct BoardGrid {
   std::vector<QRect> places;  // as the cards
   int columns = 1;
   int columnWidth = 0;
-  int height = 0;        // of all rows
-  int leastHeight = 0;   // below that the board scrolls
+  int height = 0;       // of all rows
+  int leastHeight = 0;  // below that the board scrolls
 };
 
 inline constexpr int kBoardGap = 8;

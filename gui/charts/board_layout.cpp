@@ -64,7 +64,8 @@ QStringList BoardViews::names() const {
   const auto settings = openSettings();
   settings->beginGroup(viewsKey(page_));
   QStringList names;
-  for (const QString& key : settings->childKeys()) names << QUrl::fromPercentEncoding(key.toLatin1());
+  for (const QString& key : settings->childKeys())
+    names << QUrl::fromPercentEncoding(key.toLatin1());
   names.sort(Qt::CaseInsensitive);
   return names;
 }

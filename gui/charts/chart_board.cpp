@@ -17,6 +17,14 @@ constexpr int kHeadHeight = 28;
 constexpr int kHeightStep = 40;
 constexpr int kDropMark = 3;
 
+class DropMark : public QWidget {
+ public:
+  using QWidget::QWidget;
+
+ protected:
+  void paintEvent(QPaintEvent*) override { QPainter(this).fillRect(rect(), colors().accent); }
+};
+
 /// What the charts need to know of the runs. A run that has been removed is left out.
 std::vector<CurveRun> readCurveRuns(storage::Reader& reader, const std::vector<qint64>& runs) {
   std::vector<CurveRun> found;
@@ -40,6 +48,8 @@ ChartBoard::ChartBoard(Session& session, QWidget* parent)
       job_(session.readingThread(), this),
       naming_(session.readingThread(), this) {
   makeHead();
+  drop_ = new DropMark(this);
+  drop_->hide();
 }
 
 void ChartBoard::setDefaults(std::vector<ChartSpec> charts) {
@@ -93,13 +103,9 @@ ChartCard* ChartBoard::addCard(const ChartSpec& spec) {
   connect(card, &ChartCard::sizeWanted, this,
           [this, card](const QSize& size) { resizeCard(card, size); });
   connect(card, &ChartCard::forAllWanted, this, [this, card] { useForAll(card->spec()); });
-  connect(card, &ChartCard::dragged, this, [this](const QPoint& at) {
-    dropAt_ = at;
-    update();
-  });
+  connect(card, &ChartCard::dragged, this, &ChartBoard::markDrop);
   connect(card, &ChartCard::placeWanted, this, [this, card](const QPoint& at) {
-    dropAt_.reset();
-    update();
+    drop_->hide();
     const size_t from = indexOf(card), to = indexAt(grid_, at - QPoint(0, kHeadHeight + kBoardGap));
     move(from, to > from ? to - 1 : to);
   });
@@ -172,11 +178,12 @@ void ChartBoard::remove(size_t index) {
     add_->setFocus();
   else
     cards_[std::min(index, cards_.size() - 1)]->setFocus();
-  Q_EMIT session_.offered(tr("%1 was removed").arg(title), tr("Undo"), [board = QPointer(this), before] {
-    if (!board) return;
-    board->setLayout(before);
-    board->changed();
-  });
+  Q_EMIT session_.offered(tr("%1 was removed").arg(title), tr("Undo"),
+                          [board = QPointer(this), before] {
+                            if (!board) return;
+                            board->setLayout(before);
+                            board->changed();
+                          });
 }
 
 void ChartBoard::useForAll(const ChartSpec& from) {
@@ -264,17 +271,16 @@ void ChartBoard::resizeEvent(QResizeEvent* event) {
   arrange();
 }
 
-/// Where a dragged card would go.
-void ChartBoard::paintEvent(QPaintEvent* event) {
-  QWidget::paintEvent(event);
-  if (!dropAt_ || cards_.empty()) return;
+/// Shows where a dragged card would go.
+void ChartBoard::markDrop(const QPoint& at) {
   const QPoint top(0, kHeadHeight + kBoardGap);
-  const size_t index = indexAt(grid_, *dropAt_ - top);
+  const size_t index = indexAt(grid_, at - top);
   const bool last = index == cards_.size();
   const QRect place = grid_.places[last ? index - 1 : index].translated(top);
-  const int x = last ? place.right() + 3 : std::max(0, place.left() - 6);
-  QPainter painter(this);
-  painter.fillRect(QRect(x, place.top(), kDropMark, place.height()), colors().accent);
+  const int x = last ? place.right() + 1 : std::max(0, place.left() - kBoardGap / 2 - 1);
+  drop_->setGeometry(std::min(x, width() - kDropMark), place.top(), kDropMark, place.height());
+  drop_->raise();
+  drop_->show();
 }
 
 }  // namespace heddle::gui

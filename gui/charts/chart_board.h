@@ -1,6 +1,7 @@
-// A grid of charts of some runs' metrics, which a page fills with runs and a person with charts: any
-// metric, as many as wanted, moved, resized, removed, kept per page and as named views. The board
-// reads samples by itself: what is on screen, at the resolution that it has there. GUI thread only.
+// A grid of charts of some runs' metrics, which a page fills with runs and a person with charts:
+// any metric, as many as wanted, moved, resized, removed, kept per page and as named views. The
+// board reads samples by itself: what is on screen, at the resolution that it has there. GUI thread
+// only.
 #pragma once
 
 #include <QWidget>
@@ -48,7 +49,6 @@ class ChartBoard : public QWidget {
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
-  void paintEvent(QPaintEvent* event) override;
 
  private:
   void makeHead();
@@ -67,6 +67,7 @@ class ChartBoard : public QWidget {
   void remove(size_t index);
   void useForAll(const ChartSpec& spec);
   size_t indexOf(const ChartCard* card) const;
+  void markDrop(const QPoint& at);
   void arrange();
   void readRuns();
 
@@ -84,7 +85,7 @@ class ChartBoard : public QWidget {
   BoardLayout layout_;
   BoardGrid grid_;
   std::vector<ChartCard*> cards_;  // as the layout's
-  std::optional<QPoint> dropAt_;   // while a card is dragged
+  QWidget* drop_ = nullptr;
   std::vector<BoardRun> runs_;
   qint64 baseline_ = 0;
   std::map<qint64, CurveRun> sources_;

@@ -49,14 +49,16 @@ QString textOfMetric(const std::string& name) {
 }
 
 /// All that some of the runs report, the important ones first.
-Result<std::vector<std::string>> readMetrics(storage::Reader& reader, const std::vector<qint64>& runs) {
+Result<std::vector<std::string>> readMetrics(storage::Reader& reader,
+                                             const std::vector<qint64>& runs) {
   std::set<std::string> names;
   for (const qint64 id : runs) {
     const auto run = reader.run(id);
     if (run) names.insert(run->series.begin(), run->series.end());
   }
   std::vector<std::string> all(names.begin(), names.end());
-  std::ranges::stable_sort(all, {}, [](const std::string& name) { return telemetry::order_of(name); });
+  std::ranges::stable_sort(all, {},
+                           [](const std::string& name) { return telemetry::order_of(name); });
   return all;
 }
 
@@ -134,10 +136,11 @@ void ChartBoard::openViews() {
   QMenu* columns = menu->addMenu(tr("Columns"));
   auto* choices = new QActionGroup(columns);
   for (int count = 0; count <= BoardLayout::kMaxColumns; ++count) {
-    QAction* choice = columns->addAction(count == 0 ? tr("automatic") : QString::number(count), this, [this, count] {
-      layout_.columns = count;
-      changed();
-    });
+    QAction* choice = columns->addAction(count == 0 ? tr("automatic") : QString::number(count),
+                                         this, [this, count] {
+                                           layout_.columns = count;
+                                           changed();
+                                         });
     choice->setCheckable(true);
     choice->setChecked(layout_.columns == count);
     choices->addAction(choice);

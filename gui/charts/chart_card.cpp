@@ -36,7 +36,8 @@ class CardGrip : public QWidget {
   void paintEvent(QPaintEvent*) override {
     QPainter painter(this);
     painter.setPen(colors().line);
-    for (const int at : {4, 8}) painter.drawLine(kGrip - 3 - at, kGrip - 3, kGrip - 3, kGrip - 3 - at);
+    for (const int at : {4, 8})
+      painter.drawLine(kGrip - 3 - at, kGrip - 3, kGrip - 3, kGrip - 3 - at);
   }
 
  private:
@@ -48,7 +49,6 @@ class CardGrip : public QWidget {
 ChartCard::ChartCard(Session& session, ChartSpec spec, QWidget* parent)
     : MetricChart(session, std::move(spec), parent), session_(session) {
   more_ = iconButton(QStringLiteral("more"), tr("Menu of %1").arg(title()));
-  more_->setProperty("quiet", true);
   addControl(more_);
   connect(more_, &QToolButton::clicked, this,
           [this] { openMenu(more_->mapToGlobal(QPoint(0, more_->height()))); });
@@ -64,7 +64,9 @@ void ChartCard::openMenu(const QPoint& at) {
 QMenu* ChartCard::makeMenu() {
   auto* menu = new QMenu(this);
   menu->setAccessibleName(tr("Menu of %1").arg(title()));
-  const auto add = [&](const QString& text, auto&& act) { return menu->addAction(text, this, act); };
+  const auto add = [&](const QString& text, auto&& act) {
+    return menu->addAction(text, this, act);
+  };
   add(tr("Options …"), [this] { openOptions(); });
   add(tr("Table of values …"), [this] { (new ChartTable(*this, window()))->open(); });
   menu->addSeparator();
@@ -76,7 +78,8 @@ QMenu* ChartCard::makeMenu() {
     copyValues(*this);
     Q_EMIT session_.message(tr("The values were copied"), Tone::good);
   });
-  for (const QString& ending : {QStringLiteral("PNG"), QStringLiteral("SVG"), QStringLiteral("CSV")})
+  for (const QString& ending :
+       {QStringLiteral("PNG"), QStringLiteral("SVG"), QStringLiteral("CSV")})
     add(tr("Save as %1 …").arg(ending), [this, ending] { save(ending); });
   menu->addSeparator();
   addChanges(*menu);
@@ -107,15 +110,17 @@ void ChartCard::openOptions() {
 
 void ChartCard::save(const QString& ending) {
   const QString small = QLatin1Char('.') + ending.toLower();
-  const QString start = FileDialog::lastFolder() + QLatin1Char('/') +
-                        QString::fromStdString(spec().metric).replace(QLatin1Char('/'), QLatin1Char('_')) + small;
+  const QString start =
+      FileDialog::lastFolder() + QLatin1Char('/') +
+      QString::fromStdString(spec().metric).replace(QLatin1Char('/'), QLatin1Char('_')) + small;
   QString file = FileDialog::fileToSave(window(), tr("Save %1").arg(title()), start,
                                         ending + QStringLiteral(" (*") + small + QLatin1Char(')'));
   if (file.isEmpty()) return;
   if (!file.endsWith(small, Qt::CaseInsensitive)) file += small;
   const Result<> saved = saveChart(*this, file);
-  Q_EMIT session_.message(saved ? tr("Saved %1").arg(file) : QString::fromStdString(saved.error().message),
-                          saved ? Tone::good : Tone::bad);
+  Q_EMIT session_.message(
+      saved ? tr("Saved %1").arg(file) : QString::fromStdString(saved.error().message),
+      saved ? Tone::good : Tone::bad);
 }
 
 void ChartCard::contextMenuEvent(QContextMenuEvent* event) {
@@ -152,7 +157,8 @@ void ChartCard::mousePressEvent(QMouseEvent* event) {
 
 void ChartCard::mouseMoveEvent(QMouseEvent* event) {
   if (!dragFrom_) return;
-  if ((event->pos() - *dragFrom_).manhattanLength() >= QApplication::startDragDistance() && !dragging_) {
+  if ((event->pos() - *dragFrom_).manhattanLength() >= QApplication::startDragDistance() &&
+      !dragging_) {
     dragging_ = true;
     setCursor(Qt::ClosedHandCursor);
   }

@@ -18,7 +18,8 @@ constexpr std::array kHalfLives = {0.0,   1.0,   2.0,   5.0,    10.0,   20.0,   
 
 int placeOf(double halfLife) {
   const auto* place = std::ranges::lower_bound(kHalfLives, halfLife);
-  return static_cast<int>(std::min<ptrdiff_t>(place - kHalfLives.begin(), std::ssize(kHalfLives) - 1));
+  return static_cast<int>(
+      std::min<ptrdiff_t>(place - kHalfLives.begin(), std::ssize(kHalfLives) - 1));
 }
 
 }  // namespace
@@ -56,7 +57,8 @@ void ChartOptions::addAxes(QGridLayout& form) {
   logY_ = new QCheckBox(tr("logarithmic y"));
   logY_->setChecked(spec.logY);
   outliers_ = new QCheckBox(tr("ignore outliers"));
-  outliers_->setToolTip(tr("The y axis leaves out the highest and the lowest percent of the values"));
+  outliers_->setToolTip(
+      tr("The y axis leaves out the highest and the lowest percent of the values"));
   outliers_->setChecked(spec.ignoresOutliers);
   low_ = new QLineEdit;
   low_->setAccessibleName(tr("lowest y"));
@@ -102,7 +104,8 @@ void ChartOptions::addCurves(QGridLayout& form) {
   groups_ = new QCheckBox(tr("groups as mean and range"));
   groups_->setChecked(spec.aggregate);
   groups_->setEnabled(chart_.hasGroups());
-  groups_->setToolTip(tr("Runs of one group are drawn as their mean, between the lowest and the highest"));
+  groups_->setToolTip(
+      tr("Runs of one group are drawn as their mean, between the lowest and the highest"));
   difference_ = new QCheckBox(tr("difference from the baseline"));
   difference_->setChecked(spec.difference);
   difference_->setEnabled(chart_.hasBaseline() || spec.difference);
@@ -123,7 +126,8 @@ void ChartOptions::open(QWidget* at) {
   adjustSize();
   const QRect room = at->screen()->availableGeometry();
   QPoint where = at->mapToGlobal(QPoint(at->width() - width(), at->height() + 4));
-  if (where.y() + height() > room.bottom()) where.setY(std::max(room.top(), room.bottom() - height()));
+  if (where.y() + height() > room.bottom())
+    where.setY(std::max(room.top(), room.bottom() - height()));
   where.setX(std::clamp(where.x(), room.left(), std::max(room.left(), room.right() - width())));
   move(where);
   show();
@@ -142,7 +146,8 @@ std::optional<double> ChartOptions::limit(QLineEdit* field) const {
 
 void ChartOptions::showSmoothing() {
   const double halfLife = chart_.spec().smoothing;
-  halfLife_->setText(halfLife > 0 ? tr("a sample counts half after %1").arg(format::plural(std::llround(halfLife), tr("step")))
+  halfLife_->setText(halfLife > 0 ? tr("a sample counts half after %1")
+                                        .arg(format::plural(std::llround(halfLife), tr("step")))
                                   : tr("none"));
 }
 

@@ -11,8 +11,12 @@
 
 namespace heddle::gui {
 
-ChartTableModel::ChartTableModel(ChartValues values, Unit unit, std::vector<QString> places, QObject* parent)
-    : QAbstractTableModel(parent), values_(std::move(values)), unit_(unit), places_(std::move(places)) {}
+ChartTableModel::ChartTableModel(ChartValues values, Unit unit, std::vector<QString> places,
+                                 QObject* parent)
+    : QAbstractTableModel(parent),
+      values_(std::move(values)),
+      unit_(unit),
+      places_(std::move(places)) {}
 
 int ChartTableModel::rowCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : static_cast<int>(values_.x.size());
@@ -55,10 +59,12 @@ ChartTable::ChartTable(const LineChart& chart, QWidget* parent)
   table->verticalHeader()->setDefaultSectionSize(24);
   table->horizontalHeader()->setDefaultSectionSize(150);
   table->setCurrentIndex(table->model()->index(0, 0));
-  body()->addWidget(muted(tr("%1, of the stretch that is shown").arg(format::plural(rows, tr("row")))));
+  body()->addWidget(
+      muted(tr("%1, of the stretch that is shown").arg(format::plural(rows, tr("row")))));
   body()->addWidget(table, 1);
   auto* copy = quietButton(tr("Copy"), QStringLiteral("copy"));
-  connect(copy, &QPushButton::clicked, this, [text] { QGuiApplication::clipboard()->setText(text); });
+  connect(copy, &QPushButton::clicked, this,
+          [text] { QGuiApplication::clipboard()->setText(text); });
   auto* close = primaryButton(tr("Close"));
   connect(close, &QPushButton::clicked, this, &QDialog::accept);
   addButton(copy);

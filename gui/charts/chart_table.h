@@ -14,7 +14,8 @@ class ChartTableModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  ChartTableModel(ChartValues values, Unit unit, std::vector<QString> places, QObject* parent = nullptr);
+  ChartTableModel(ChartValues values, Unit unit, std::vector<QString> places,
+                  QObject* parent = nullptr);
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;

@@ -18,7 +18,8 @@ std::optional<double> sampleAt(const Series& series, std::span<const double> val
   return i < series.size() && series.x()[i] == x ? std::optional(values[i]) : std::nullopt;
 }
 
-void addCurve(ChartValues& all, const QString& name, const Series& series, std::span<const double> values) {
+void addCurve(ChartValues& all, const QString& name, const Series& series,
+              std::span<const double> values) {
   ChartValues::Curve curve{name, {}};
   for (const double x : all.x) curve.values.push_back(sampleAt(series, values, x));
   all.curves.push_back(std::move(curve));
@@ -32,9 +33,11 @@ QString exact(double value) {
 
 /// A name that has the separator, a quote or a line break is quoted.
 QString quoted(const QString& name, QChar separator) {
-  if (!name.contains(separator) && !name.contains(QLatin1Char('"')) && !name.contains(QLatin1Char('\n')))
+  if (!name.contains(separator) && !name.contains(QLatin1Char('"')) &&
+      !name.contains(QLatin1Char('\n')))
     return name;
-  return QLatin1Char('"') + QString(name).replace(QLatin1Char('"'), QLatin1String("\"\"")) + QLatin1Char('"');
+  return QLatin1Char('"') + QString(name).replace(QLatin1Char('"'), QLatin1String("\"\"")) +
+         QLatin1Char('"');
 }
 
 }  // namespace
@@ -67,7 +70,8 @@ ChartValues valuesOf(const LineChart& chart) {
 
 QString textOf(const ChartValues& values, QChar separator) {
   QString text = quoted(values.xName, separator);
-  for (const ChartValues::Curve& curve : values.curves) text += separator + quoted(curve.name, separator);
+  for (const ChartValues::Curve& curve : values.curves)
+    text += separator + quoted(curve.name, separator);
   text += QLatin1Char('\n');
   for (size_t row = 0; row < values.x.size(); ++row) {
     text += exact(values.x[row]);

@@ -64,7 +64,8 @@ class XAxis {
     if (axis.isStep_) return axis;
     const bool isClock = x == ChartX::clock;
     if (isClock && run.began <= 0) return axis;
-    auto bins = readBins(reader, run, x == ChartX::tokens ? "tokens" : "time", kAllRanks, {}, kAxisPoints);
+    auto bins =
+        readBins(reader, run, x == ChartX::tokens ? "tokens" : "time", kAllRanks, {}, kAxisPoints);
     if (!bins) return fail(bins);
     for (const storage::Bin& bin : *bins)
       axis.add(static_cast<double>(bin.last_step), bin.last + (isClock ? run.began : 0));

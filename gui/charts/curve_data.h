@@ -33,6 +33,7 @@ struct CurveRun {
   int64_t version = 0;
   int64_t last = std::numeric_limits<int64_t>::max();  // the last step that is wanted
   double began = 0;                                    // Unix seconds; 0: not known
+  bool operator==(const CurveRun&) const = default;
 };
 
 struct CurveQuery {

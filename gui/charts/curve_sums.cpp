@@ -12,7 +12,8 @@ constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 std::vector<double> evenly(const std::vector<double>& values, size_t points) {
   if (values.size() <= points || points < 2) return values;
   std::vector<double> some;
-  for (size_t i = 0; i < points; ++i) some.push_back(values[i * (values.size() - 1) / (points - 1)]);
+  for (size_t i = 0; i < points; ++i)
+    some.push_back(values[i * (values.size() - 1) / (points - 1)]);
   return some;
 }
 

@@ -227,6 +227,7 @@ Range LineChart::xExtent() const {
     if (!logX_ || x > 0) extent.include(x);
   };
   for (const Curve& curve : curves_) {
+    if (curve.extent.valid()) include(curve.extent.low), include(curve.extent.high);
     const auto x = curve.series.x();
     if (x.empty()) continue;
     // On a logarithmic axis nothing is at 0.
@@ -234,7 +235,6 @@ Range LineChart::xExtent() const {
         first != x.end())
       include(*first);
     include(x.back());
-    if (curve.extent.valid()) include(curve.extent.low), include(curve.extent.high);
   }
   return extent;
 }

@@ -40,7 +40,8 @@ int headHeight(const std::vector<PlacedEntry>& entries) {
 }  // namespace
 
 QSize LineChart::pictureSize() const {
-  return {plot_->width() + 8, headHeight(placed(legendEntries(), plot_->width() + 8)) + plot_->height() + 4};
+  return {plot_->width() + 8,
+          headHeight(placed(legendEntries(), plot_->width() + 8)) + plot_->height() + 4};
 }
 
 void LineChart::paintOn(QPaintDevice& device, const QSize& size) {
@@ -61,7 +62,8 @@ void LineChart::paintOn(QPaintDevice& device, const QSize& size) {
     paintRunStroke(painter, QRectF(place.left(), place.top(), kEntryStroke, place.height()),
                    {each.entry.color, each.entry.marker}, each.entry.width);
     painter.setPen(colors().muted);
-    painter.drawText(place.adjusted(kEntryStroke + kEntryGap, 0, 0, 0), Qt::AlignVCenter, each.entry.name);
+    painter.drawText(place.adjusted(kEntryStroke + kEntryGap, 0, 0, 0), Qt::AlignVCenter,
+                     each.entry.name);
   }
   painter.translate(4, headHeight(entries));
   plot_->toPainter(&painter, plot_->width(), plot_->height());

@@ -32,9 +32,10 @@ QString LineChart::valueText(const Curve& curve, double x) const {
   const auto index = static_cast<size_t>(curve.series.nearest(x));
   const auto text = [this](double value) { return format::withUnit(unit_, value); };
   const QString raw = text(curve.series.y()[index]);
-  if (curve.members > 0)
-    return tr("%1, %2 to %3")
-        .arg(raw, text(curve.series.low()[index]), text(curve.series.high()[index]));
+  if (!curve.members.empty())
+    return tr("%1, %2 to %3, n %4")
+        .arg(raw, text(curve.series.low()[index]), text(curve.series.high()[index]))
+        .arg(curve.members[index]);
   if (curve.smooth.empty()) return raw;
   const QString smooth = text(curve.smooth.y()[static_cast<size_t>(curve.smooth.nearest(x))]);
   return curves_.size() == 1 ? tr("raw %1, smooth %2").arg(raw, smooth)

@@ -93,6 +93,7 @@ void MetricChart::setRuns(std::vector<BoardRun> runs) {
 }
 
 void MetricChart::setSources(std::vector<CurveRun> sources) {
+  if (sources == sources_) return;
   sources_ = std::move(sources);
   readAgain();
 }
@@ -207,11 +208,11 @@ void MetricChart::putCurves() {
   const bool waits = stale_ || job_.running();
   if (spec_.difference) subtractBaseline(curves, detail);
   setDetail(detail.join(QStringLiteral(", ")));
-  setEmptyText(!apart_.isEmpty()  ? apart_
-               : waits            ? tr("reading")
-               : runs_.empty()    ? tr("no run is shown")
+  setEmptyText(!apart_.isEmpty()         ? apart_
+               : waits                   ? tr("reading")
+               : runs_.empty()           ? tr("no run is shown")
                : spec_.x != ChartX::step ? tr("no run has it over %1").arg(xName())
-                                  : tr("no step has reported it yet"));
+                                         : tr("no step has reported it yet"));
 
   std::map<QString, std::vector<const Shown*>> groups;
   for (const Shown& curve : curves)
@@ -226,10 +227,12 @@ std::vector<MetricChart::Shown> MetricChart::shownCurves() const {
   std::vector<Shown> shown;
   for (const BoardRun& run : runs_) {
     if (run.hidden) continue;
-    for (auto at = curves_.lower_bound({run.id, kEachRank}); at != curves_.end() && at->first.first == run.id; ++at) {
+    for (auto at = curves_.lower_bound({run.id, kEachRank});
+         at != curves_.end() && at->first.first == run.id; ++at) {
       const CurveData& data = at->second;
-      const QString name = spec_.rank == kEachRank ? tr("%1, rank %2").arg(run.name).arg(data.rank) : run.name;
-      if (!data.raw.empty()) shown.push_back({name, &run, data.raw, data.smooth, data.extent});
+      const QString name =
+          spec_.rank == kEachRank ? tr("%1, rank %2").arg(run.name).arg(data.rank) : run.name;
+      if (data.extent.valid()) shown.push_back({name, &run, data.raw, data.smooth, data.extent});
     }
   }
   return shown;
@@ -237,7 +240,8 @@ std::vector<MetricChart::Shown> MetricChart::shownCurves() const {
 
 /// The curves become differences from the baseline's; says where there are none.
 void MetricChart::subtractBaseline(std::vector<Shown>& curves, QStringList& detail) {
-  const auto baseline = std::ranges::find(curves, baseline_, [](const Shown& curve) { return curve.run->id; });
+  const auto baseline =
+      std::ranges::find(curves, baseline_, [](const Shown& curve) { return curve.run->id; });
   if (baseline == curves.end()) {
     detail << tr("no baseline is shown");
     return;
@@ -275,7 +279,8 @@ void MetricChart::addGroup(const QString& group, const std::vector<const Shown*>
   bool highlighted = false;
   for (const Shown* member : members) {
     curves.push_back(member->smooth.empty() ? &member->raw : &member->smooth);
-    if (member->extent.valid()) extent.include(member->extent.low), extent.include(member->extent.high);
+    if (member->extent.valid())
+      extent.include(member->extent.low), extent.include(member->extent.high);
     highlighted |= member->run->highlighted;
   }
   Band band = bandOf(curves, static_cast<size_t>(2 * std::max(100, width())));

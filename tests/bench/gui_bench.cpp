@@ -93,9 +93,8 @@ int main(int argc, char** argv) {
       chart.flush();
       int frame = 0;
       fmt::print("chart, {} curves x 2,000 points, {}: {:.1f} ms a redraw\n", curves,
-                 halfLife > 0 ? "smoothed" : "raw", milliseconds([&] {
-                   chart.setXRange(100 + 10 * ++frame, 1600 + 10 * frame);
-                 }));
+                 halfLife > 0 ? "smoothed" : "raw",
+                 milliseconds([&] { chart.setXRange(100 + 10 * ++frame, 1600 + 10 * frame); }));
     }
   }
 }

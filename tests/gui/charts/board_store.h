@@ -29,24 +29,30 @@ struct BoardStore {
     made.recipe_name = made.target = "x";
     return must(writer->create_run(made).get()).id;
   }
-  static double lossAt(int64_t step) { return 4 + std::sin(static_cast<double>(step) * 12.9898) * 0.2; }
+  static double lossAt(int64_t step) {
+    return 4 + std::sin(static_cast<double>(step) * 12.9898) * 0.2;
+  }
   /// Steps `first` to `last` of one rank, every so many of them.
-  void steps(storage::RunId run, int64_t first, int64_t last, double offset = 0, int32_t rank = 0, int64_t every = 1) {
+  void steps(storage::RunId run, int64_t first, int64_t last, double offset = 0, int32_t rank = 0,
+             int64_t every = 1) {
     std::string bytes;
     auto& [seq, at] = logs[{run, rank}];
-    if (seq == 0) bytes += must(telemetry::encode(telemetry::Start{1e9, rank, 1, "planned", {}, {}}, seq++));
+    if (seq == 0)
+      bytes += must(telemetry::encode(telemetry::Start{1e9, rank, 1, "planned", {}, {}}, seq++));
     for (int64_t step = first; step <= last; step += every)
-      bytes += must(telemetry::encode(telemetry::Step{step,
-                                                      1e9 + 0.5 * static_cast<double>(step),
-                                                      {{"loss", offset + lossAt(step)},
-                                                       {"tokens_seen", static_cast<double>(step) * 1000},
-                                                       {"tokens_per_second", 500.0 + rank},
-                                                       {"grad_norm", 1.0}}},
-                                      seq++));
+      bytes +=
+          must(telemetry::encode(telemetry::Step{step,
+                                                 1e9 + 0.5 * static_cast<double>(step),
+                                                 {{"loss", offset + lossAt(step)},
+                                                  {"tokens_seen", static_cast<double>(step) * 1000},
+                                                  {"tokens_per_second", 500.0 + rank},
+                                                  {"grad_norm", 1.0}}},
+                                 seq++));
     must(writer->ingest(run, rank, 0, at, bytes).get());
     at += bytes.size();
   }
-  BoardRun shown(storage::RunId run, const QString& name, int slot = 0, const QString& group = {}) const {
+  BoardRun shown(storage::RunId run, const QString& name, int slot = 0,
+                 const QString& group = {}) const {
     return {.id = run, .name = name, .stroke = runStroke(slot, Scheme::dark), .group = group};
   }
 

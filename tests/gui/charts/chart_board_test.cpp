@@ -180,7 +180,8 @@ class ChartBoardTest : public QObject {
     board.setRuns({store.shown(a, "a"), store.shown(b, "b, the second", 1)});
     showBoard(board);
     auto* card = named<ChartCard>("Tokens per second");
-    QContextMenuEvent menu(QContextMenuEvent::Keyboard, card->rect().center(), card->mapToGlobal(card->rect().center()));
+    QContextMenuEvent menu(QContextMenuEvent::Keyboard, card->rect().center(),
+                           card->mapToGlobal(card->rect().center()));
     QApplication::sendEvent(card, &menu);
     choose("Copy values");
     QCOMPARE(QApplication::clipboard()->text(),

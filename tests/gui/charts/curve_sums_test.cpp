@@ -57,7 +57,8 @@ class CurveSumsTest : public QObject {
   }
 
   void a_difference_is_interpolated_and_only_where_both_are() {
-    const Series curve = curveOf({{0, 5}, {2, 5}, {4, 5}, {9, 5}}), base = curveOf({{1, 1}, {3, 3}, {5, NAN}});
+    const Series curve = curveOf({{0, 5}, {2, 5}, {4, 5}, {9, 5}}),
+                 base = curveOf({{1, 1}, {3, 3}, {5, NAN}});
     const Series difference = differenceOf(curve, base);
     QCOMPARE(difference.size(), size_t(2));
     QCOMPARE(difference.y()[0], 3.0);

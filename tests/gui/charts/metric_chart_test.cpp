@@ -28,7 +28,9 @@ void zoomIn(ChartBoard& board, int times) {
 double smoothAt(const MetricChart& chart, double x) {
   const Series& smooth = chart.smooth(0);
   const auto at = std::ranges::lower_bound(smooth.x(), x);
-  return at != smooth.x().end() && *at == x ? smooth.y()[static_cast<size_t>(at - smooth.x().begin())] : NAN;
+  return at != smooth.x().end() && *at == x
+             ? smooth.y()[static_cast<size_t>(at - smooth.x().begin())]
+             : NAN;
 }
 
 }  // namespace
@@ -70,7 +72,8 @@ class MetricChartTest : public QObject {
     store.steps(run, 1, 20'000);
     Ema ema{.halfLife = 50};
     std::vector<double> right(20'001);
-    for (int step = 1; step <= 20'000; ++step) right[size_t(step)] = ema.next(step, BoardStore::lossAt(step));
+    for (int step = 1; step <= 20'000; ++step)
+      right[size_t(step)] = ema.next(step, BoardStore::lossAt(step));
     for (const int width : {500, 1300}) {
       ChartBoard board(*store.session);
       board.setDefaults({{.metric = "loss", .smoothing = 50}});
@@ -81,7 +84,8 @@ class MetricChartTest : public QObject {
         const Series& smooth = chartOf(board)->smooth(0);
         QVERIFY(smooth.size() > 100);
         for (size_t i = 0; i < smooth.size(); ++i)
-          QVERIFY2(std::abs(smooth.y()[i] - right[size_t(smooth.x()[i])]) < 1e-12, qPrintable(QString::number(smooth.x()[i])));
+          QVERIFY2(std::abs(smooth.y()[i] - right[size_t(smooth.x()[i])]) < 1e-12,
+                   qPrintable(QString::number(smooth.x()[i])));
       }
     }
   }
@@ -160,13 +164,15 @@ class MetricChartTest : public QObject {
     ChartBoard board(*store.session);
     board.setDefaults({{.metric = "grad_norm", .smoothing = 0, .difference = true}});
     board.setBaseline(base);
-    board.setRuns({store.shown(base, "base"), store.shown(sparse, "sparse", 1), store.shown(later, "later", 2)});
+    board.setRuns({store.shown(base, "base"), store.shown(sparse, "sparse", 1),
+                   store.shown(later, "later", 2)});
     showBoard(board);
     auto* chart = chartOf(board);
     QCOMPARE(chart->curves(), 1);
     QCOMPARE(chart->series(0).lastX(), 100.0);
     QCOMPARE(chart->series(0).y()[3], 0.0);
-    QVERIFY2(chart->note().contains("later: no step in common with base"), qPrintable(chart->note()));
+    QVERIFY2(chart->note().contains("later: no step in common with base"),
+             qPrintable(chart->note()));
   }
 
   void hidden_runs_are_not_drawn_and_values_are_sorted_at_the_cursor() {
@@ -201,7 +207,8 @@ class MetricChartTest : public QObject {
     board.setRuns({store.shown(run, "a")});
     showBoard(board);
     auto* card = named<ChartCard>("Loss");
-    QContextMenuEvent menu(QContextMenuEvent::Keyboard, card->rect().center(), card->mapToGlobal(card->rect().center()));
+    QContextMenuEvent menu(QContextMenuEvent::Keyboard, card->rect().center(),
+                           card->mapToGlobal(card->rect().center()));
     QApplication::sendEvent(card, &menu);
     QTest::keyClick(QApplication::activePopupWidget(), Qt::Key_Down);
     QTest::keyClick(QApplication::activePopupWidget(), Qt::Key_Return);
