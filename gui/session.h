@@ -116,6 +116,7 @@ class Session : public QObject {
   /// Compose shows that place of the recipe's text, 1-based.
   void placeRequested(int line, int column);
   void continueRequested(qint64 run, bool fork);  // the dialog that says what will happen
+  void reproduceRequested(qint64 run);            // likewise
   void trainingRequested();  // of the sample recipe on this machine, right away
   /// A toast. `subject` ("run 12"): the newest message of it replaces the older ones.
   void message(const QString& text, heddle::gui::Tone tone, const QString& subject = {});

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "engine/checkpoint/companions.h"
 #include "engine/data/patterns.h"
@@ -78,6 +79,22 @@ Result<std::string> hash_of(remote::HashCache& cache, const std::string& path,
   if (unreadable || size < kLarge) return cache.sha256_of(path);
   uint64_t done = 0;
   return cache.sha256_of(path, [&](uint64_t bytes) { return hashing(done += bytes, size); });
+}
+
+/// Of a large file: its size and blocks all over it, which a change of the data hardly misses.
+Result<std::string> hash_of_blocks(const std::string& path, uint64_t size) {
+  constexpr uint64_t kBlocks = 256, kBlock = 16384;
+  if (const Result<> may = storage::may_open(path); !may) return fail(may);
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes = fmt::format("{}\n", size);
+  std::string block(kBlock, '\0');
+  for (uint64_t i = 0; i < kBlocks; ++i) {
+    file.seekg(static_cast<std::streamoff>((size - kBlock) / (kBlocks - 1) * i));
+    file.read(block.data(), static_cast<std::streamsize>(kBlock));
+    if (!file) return fail("{} cannot be read", path);
+    bytes += block;
+  }
+  return remote::sha256(bytes);
 }
 
 bool is_text(const Input& input) {
@@ -241,6 +258,26 @@ InputBytes bytes_of_inputs(const recipe::Recipe& recipe, const std::set<std::str
     if (!is_there(*files, cache, blobs)) bytes.missing += size;
   }
   return bytes;
+}
+
+Result<std::string> hash_of_inputs(recipe::Recipe recipe, const remote::Progress& hashing) {
+  remote::HashCache cache;
+  std::string list;
+  for (const Input& input : inputs_of(recipe)) {
+    const Result<std::vector<File>> files = files_of(input);
+    if (!files) return fail(files);
+    for (const File& file : *files) {
+      std::error_code unreadable;
+      const uint64_t size = fs::file_size(file.path, unreadable);
+      const Result<std::string> hash = !unreadable && size >= kLarge
+                                           ? hash_of_blocks(file.path, size)
+                                           : hash_of(cache, file.path, hashing);
+      if (!hash) return fail(hash);
+      list += fmt::format("{}  {}  {}\n", input.key, *hash, file.name);
+    }
+  }
+  cache.save();
+  return remote::sha256(list).substr(0, 16);
 }
 
 Result<recipe::Recipe> ship_inputs(remote::Node& node, const std::string& root,

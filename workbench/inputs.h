@@ -25,6 +25,10 @@ struct InputBytes {
 /// one that was never sent has no hash yet, and counts as missing.
 InputBytes bytes_of_inputs(const recipe::Recipe& recipe, const std::set<std::string>& blobs);
 
+/// One hash of all inputs' contents, wherever they are: 16 hexadecimal digits. A file of a gigabyte
+/// or more counts by its size and some of its blocks. `hashing`: as of ship_inputs.
+Result<std::string> hash_of_inputs(recipe::Recipe recipe, const remote::Progress& hashing);
+
 /// Brings every input to the node, as ROOT/blobs/<SHA-256>/NAME, unless it is there already, and
 /// gives the recipe with the paths on the node. `hashing` is
 /// told the bytes of each large file while it is hashed; then `sending`, of no bytes once, and of

@@ -17,6 +17,7 @@
 #include "workbench/inputs.h"
 #include "workbench/paths.h"
 #include "workbench/place.h"
+#include "workbench/reproduction.h"
 #include "workbench/targets.h"
 
 namespace heddle::workbench {
@@ -56,12 +57,13 @@ struct Parts {
 /// One launch, from the row in the store to running supervisors.
 class Attempt {
  public:
-  Attempt(const Parts& parts, const Nodes& nodes, launch::DeviceChoice device)
+  Attempt(const Parts& parts, const Nodes& nodes, const TargetNow& now)
       : writer_(parts.writer),
         request_(parts.request),
         checked_(parts.checked),
         nodes_(nodes),
-        device_(std::move(device)),
+        now_(now),
+        device_(device_on(checked_.parsed.recipe, now)),
         progress_(parts.progress),
         backend_(backend_of(request_.target)),
         queued_(parts.queued),
@@ -73,6 +75,7 @@ class Attempt {
       if (Result<> created = create(); !created)
         return tl::unexpected(LaunchError{.message = created.error().message});
     Result<> launched = prepare_hosts();
+    if (launched) launched = record_environment();
     if (launched) launched = start();
     if (launched) return run_;
     LaunchError error{.message = launched.error().message, .run = run_.id};
@@ -99,6 +102,13 @@ class Attempt {
     if (queued_ && has_place_) return {};  // it has left the queue: starting it takes no time
     cancelled_ = true;
     return fail("cancelled");
+  }
+
+  /// So that the run can be reproduced, and compared with one that was.
+  Result<> record_environment() {
+    storage::Values values =
+        environment_of(checked_.parsed.recipe, now_, bytes_of("hashing the data"));
+    return writer_.set_environment(run_.id, std::move(values)).get();
   }
 
   /// Progress of the uploads of one step.
@@ -198,6 +208,7 @@ class Attempt {
   const LaunchRequest& request_;
   const CheckedRecipe& checked_;
   const Nodes& nodes_;
+  const TargetNow& now_;
   const launch::DeviceChoice device_;
   const LaunchProgress& progress_;
   const Backend& backend_;
@@ -225,7 +236,7 @@ tl::expected<storage::CreatedRun, LaunchError> start_checked(const Parts& parts)
     return tl::unexpected(
         LaunchError{.message = lines_of(findings, probe::Status::fail), .refused = true});
   }
-  return Attempt(parts, *nodes, device_on(parts.checked.parsed.recipe, now)).run();
+  return Attempt(parts, *nodes, now).run();
 }
 
 /// A kept run's own request.

@@ -10,6 +10,7 @@
 #include "gui/models/text_file.h"
 #include "gui/theme/theme.h"
 #include "gui/views/lineage/continue_dialog.h"
+#include "gui/views/lineage/reproduce_dialog.h"
 #include "gui/widgets/layouts.h"
 #include "gui/widgets/toast.h"
 #include "gui/window/pages.h"
@@ -166,6 +167,11 @@ void MainWindow::connectSession() {
   connect(&session_, &Session::continueRequested, this, [this](qint64 run, bool fork) {
     auto* dialog = new ContinueDialog(
         session_, run, fork ? storage::Lineage::Kind::fork : storage::Lineage::Kind::resume, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
+  });
+  connect(&session_, &Session::reproduceRequested, this, [this](qint64 run) {
+    auto* dialog = new ReproduceDialog(session_, run, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->open();
   });

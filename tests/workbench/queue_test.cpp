@@ -96,7 +96,7 @@ class QueueRunsTest : public QObject {
         enqueue_sweep(workbench->writer(), fixture_->request(5), {"weight_decay=0.1,0.2,0.3"});
     QCOMPARE(heddle({"queue", "--first", runs[2].name}).exit_code, 0);
     const auto listed = heddle({"queue"});
-    QVERIFY2(listed.out.find("1  " + std::to_string(runs[2].id) + "  debug weight_decay=0.3") !=
+    QVERIFY2(listed.out.find("1   " + std::to_string(runs[2].id) + "  debug weight_decay=0.3") !=
                  std::string::npos,
              listed.out.c_str());
     QCOMPARE(heddle({"stop", runs[0].name}).out,

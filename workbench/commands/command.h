@@ -27,6 +27,7 @@ struct LaunchOptions {
   std::string target;             // empty: this machine, or the resumed or forked run's
   std::string resume;             // a run's name or id
   std::string fork;               // RUN or RUN@STEP
+  std::string reproduce;          // a run's name or id
   std::vector<std::string> sets;  // "key=value"
   std::string name;               // empty: the recipe's
   std::string mode = "planned";   // planned | eager

@@ -1,4 +1,4 @@
-// heddle launch RECIPE [--on TARGET] | --resume RUN | --fork RUN[@STEP]
+// heddle launch RECIPE [--on TARGET] | --resume RUN | --fork RUN[@STEP] | --reproduce RUN
 //               [--set key=value]... [--name NAME] [--mode MODE] [--check | --wait]
 //               [--sweep grid|random:N[:SEED]] [--queue] [--at-once N] [--halving METRIC:KEEP]
 #include <fmt/format.h>
@@ -14,6 +14,7 @@
 #include "workbench/commands/launch_and_watch.h"
 #include "workbench/commands/launch_queued.h"
 #include "workbench/continuation.h"
+#include "workbench/reproduction.h"
 #include "workbench/targets.h"
 
 namespace heddle::workbench {
@@ -67,20 +68,41 @@ Result<LaunchRequest> going_on(storage::Reader& reader, const LaunchOptions& opt
   return std::move(plan->launch);
 }
 
+/// What differs from then goes to stderr, before anything is launched.
+Result<LaunchRequest> again(storage::Reader& reader, const LaunchOptions& options) {
+  if (!options.sets.empty() || !options.target.empty())
+    return fail("--reproduce launches exactly what {} was; leave {} out, or launch its recipe",
+                options.reproduce, options.sets.empty() ? "--on" : "--set");
+  const Result<storage::RunDetail> run = find_run(reader, options.reproduce);
+  if (!run) return fail(run);
+  Result<Reproduction> plan = plan_reproduction(reader, *run);
+  if (!plan) return fail(plan);
+  say("{} again", run->summary.name);
+  for (size_t i = 0; i < plan->same.size(); ++i)
+    say("{} {}", i == 0 ? ", with the same" : ",", plan->same[i]);
+  say("\n");
+  fflush(stdout);
+  for (const std::string& difference : plan->differences)
+    say(stderr, "not the same: {}\n", difference);
+  if (!options.name.empty()) plan->request.name = options.name;
+  return std::move(plan->request);
+}
+
 /// A launch takes exactly one source.
 Result<> check_words(const LaunchOptions& options) {
-  const int given = !options.recipe.empty() + !options.resume.empty() + !options.fork.empty();
+  const int given = !options.recipe.empty() + !options.resume.empty() + !options.fork.empty() +
+                    !options.reproduce.empty();
   if (given == 1) return {};
-  return fail("launch takes {}; valid: RECIPE, --resume RUN or --fork RUN[@STEP]",
+  return fail("launch takes {}; valid: RECIPE, --resume RUN, --fork RUN[@STEP] or --reproduce RUN",
               given == 0 ? "a recipe or a run: RECIPE is required" : "one of them");
 }
 
-/// A run that continues another begins at once: the queue keeps no checkpoint for it.
+/// A run that goes by another begins at once: the queue keeps nothing of that.
 Result<> check_continuation(const LaunchOptions& options) {
   if (!options.recipe.empty()) return {};
   if (options.queue || !options.sweep.empty() || !options.halving.empty())
     return fail(
-        "--queue, --sweep and --halving are for RECIPE: a run that is resumed or forked "
+        "--queue, --sweep and --halving are for RECIPE: a run that is resumed, forked or reproduced "
         "begins at once");
   return {};
 }
@@ -111,10 +133,11 @@ int launch_command(const Context& context, const LaunchOptions& options) {
     return report(words.error(), kExitUsage);
   Result<storage::Reader> reader = storage::Reader::open(context.store);
   if (!reader) return report(reader.error());
-  Result<LaunchRequest> request =
-      options.recipe.empty() ? going_on(*reader, options) : new_run(*reader, options);
+  Result<LaunchRequest> request = !options.reproduce.empty() ? again(*reader, options)
+                                  : options.recipe.empty()   ? going_on(*reader, options)
+                                                             : new_run(*reader, options);
   if (!request) return report(request.error(), kExitUsage);
-  request->mode = options.mode;
+  if (options.reproduce.empty()) request->mode = options.mode;
   if (!options.recipe.empty()) {
     Result<Enqueuing> wanted = enqueuing_of(*reader, *request, options);
     if (!wanted) return report(wanted.error(), kExitUsage);

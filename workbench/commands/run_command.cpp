@@ -92,6 +92,10 @@ class CommandLine {
                      "the newest")
         ->type_name("RUN[@STEP]");
     command
+        ->add_option("--reproduce", launch_.reproduce,
+                     "instead of RECIPE: launch exactly what that run was, and say what differs")
+        ->type_name("RUN");
+    command
         ->add_option("--set", launch_.sets,
                      "another value for a key of the recipe; with several, a run for each")
         ->type_name("KEY=VALUE[,VALUE...]")

@@ -158,6 +158,10 @@ QString fileName(const RecipeChoice& choice) {
   return name.isEmpty() ? tr("recipe") : name;
 }
 
+QString namedFile(const RecipeChoice& choice) {
+  return choice.file.isEmpty() ? choice.name + QStringLiteral(".toml") : choice.file;
+}
+
 QString runName(const RecipeChoice& choice) {
   const QFileInfo file(choice.file.isEmpty() ? choice.name : choice.file);
   // ".toml" has nothing before its ending.
@@ -169,8 +173,7 @@ RecipeCheck checkRecipe(const RecipeChoice& choice, int64_t ranks,
                         const std::optional<workbench::TargetNow>& target, const QString& store) {
   std::vector<std::string> sets;
   if (ranks > 0) sets.push_back("hardware.ranks=" + std::to_string(ranks));
-  const std::string file =
-      (choice.file.isEmpty() ? choice.name + QStringLiteral(".toml") : choice.file).toStdString();
+  const std::string file = namedFile(choice).toStdString();
   const recipe::Parsed resolved = checkpoint::load_recipe(choice.toml.toStdString(), file, sets);
   RecipeCheck check;
   check.file = QString::fromStdString(file);
@@ -241,13 +244,21 @@ Result<LaunchOptions> readLaunchOptions(storage::Reader& reader) {
   if (!targets) return fail(targets);
   auto runs = reader.runs();
   if (!runs) return fail(runs);
-  std::erase_if(*runs, [](const auto& run) { return run.target == workbench::kImported; });
+  LaunchOptions options;
+  for (const storage::RunSummary& run : *runs)
+    if (storage::is_going(run.state)) options.going.push_back(run);
+  auto queue = reader.queue();
+  if (!queue) return fail(queue);
+  options.queue = std::move(*queue);
+  // What waits is in the queue's own list.
+  std::erase_if(*runs, [](const auto& run) {
+    return run.target == workbench::kImported || run.state == storage::RunState::queued;
+  });
   if (runs->size() > kRecent) runs->resize(kRecent);
   const auto lost = lostTargets(reader);
   if (!lost) return fail(lost);
   auto contacts = readContacts(reader);
   if (!contacts) return fail(contacts);
-  LaunchOptions options;
   options.recent = std::move(*runs);
   options.contacts = std::move(*contacts);
   for (workbench::SavedTarget& saved : *targets) {

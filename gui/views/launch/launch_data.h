@@ -53,6 +53,8 @@ QString faultLine(const RecipeCheck& check, const recipe::Fault& fault);
 
 /// On screen, and what its run is called at first; never empty.
 QString fileName(const RecipeChoice& recipe);
+/// As faults and relative paths name it: an unsaved recipe gets a file's name.
+QString namedFile(const RecipeChoice& recipe);
 QString runName(const RecipeChoice& recipe);
 
 /// The request as a fork's, checked against the run and its checkpoint.
@@ -63,6 +65,8 @@ Result<workbench::LaunchRequest> forkRequest(storage::Reader& reader,
 struct LaunchOptions {
   std::vector<TargetEntry> targets;
   std::vector<storage::RunSummary> recent;  // newest first
+  std::vector<storage::QueuedRun> queue;
+  std::vector<storage::RunSummary> going;  // newest first
   Contacts contacts;                        // theirs
 };
 Result<LaunchOptions> readLaunchOptions(storage::Reader& reader);

@@ -15,7 +15,6 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kMaxRanks = 4096;
 constexpr int kLow = 740;  // the recipe's text has no room
 
 constexpr int kRanksPauseMilliseconds = 200;
@@ -37,24 +36,14 @@ LaunchPage::LaunchPage(Session& session, QWidget* parent)
   connect(launch_, &QAction::triggered, this, &LaunchPage::launch);
 
   left_ = buildLeft();
-  auto* recent = new Card(tr("Recent launches"));
-  recent_ = new RecentLaunches;
-  recent->setBodyMargins(13, 0, 13, 1);  // aligns texts below the title
-  noLaunches_ = muted(tr("No launches yet. Runs that you launch appear here."));
-  noLaunches_->setContentsMargins(3, 8, 3, 8);
-  recent->body()->addWidget(noLaunches_, 0, Qt::AlignTop);
-  recent->body()->addWidget(recent_, 1);
-  connect(&session, &Session::secondPassed, recent_, &RecentLaunches::tick);
-  connect(recent_, &RecentLaunches::opened, this,
-          [this](qint64 run) { Q_EMIT this->session().runRequested(QStringLiteral("live"), run); });
-
   auto* grid = new QGridLayout(this);
   grid->setContentsMargins(16, 16, 16, 16);
   grid->setSpacing(8);
   grid->addWidget(left_, 0, 0, 2, 1);
   grid->addWidget(buildTargets(), 0, 1);
   grid->addWidget(buildRun(), 0, 2);
-  grid->addWidget(recent, 1, 1, 1, 2);
+  runs_ = new LaunchedRuns(session);
+  grid->addWidget(runs_, 1, 1, 1, 2);
   grid->setColumnStretch(1, 1);
   grid->setColumnStretch(2, 1);
   grid->setRowStretch(0, 3);
@@ -162,7 +151,14 @@ QWidget* LaunchPage::buildTargets() {
 
 QWidget* LaunchPage::buildRun() {
   auto* card = new Card(tr("Run"));
-  card->body()->addLayout(buildForm());
+  form_ = new RunForm;
+  card->body()->addWidget(form_);
+  connect(form_, &RunForm::ranksChanged, this, [this] {
+    recipeChanged();
+    pause_.start();
+  });
+  connect(form_, &RunForm::sweepRequested, this, &LaunchPage::chooseSweep);
+  connect(form_, &RunForm::changed, this, &LaunchPage::showReadiness);
   card->body()->addSpacing(4);
   card->body()->addWidget(line());
   steps_ = new StepsView;
@@ -173,35 +169,6 @@ QWidget* LaunchPage::buildRun() {
   card->body()->addWidget(scrolled(inside), 1);
   card->body()->addLayout(buildButtons());
   return card;
-}
-
-QLayout* LaunchPage::buildForm() {
-  runName_ = new QLineEdit;
-  runName_->setProperty("role", "mono");
-  runName_->setObjectName(QStringLiteral("runName"));
-  runName_->setMaxLength(64);
-  ranks_ = new QSpinBox;
-  ranks_->setObjectName(QStringLiteral("ranks"));
-  ranks_->setRange(1, kMaxRanks);
-  ranks_->setMinimumWidth(84);
-  mode_ = new Segment({tr("planned"), tr("eager")});
-  mode_->button(0)->setToolTip(tr("The captured step, planned ahead"));
-  mode_->button(1)->setToolTip(tr("The model's code runs step by step: the reference"));
-  auto* form = new QGridLayout;
-  form->setHorizontalSpacing(12);
-  form->setVerticalSpacing(8);
-  form->setColumnStretch(3, 1);
-  form->addWidget(fieldLabel(tr("name"), runName_), 0, 0);
-  form->addWidget(runName_, 0, 1, 1, 3);
-  form->addWidget(fieldLabel(tr("ranks"), ranks_), 1, 0);
-  form->addWidget(ranks_, 1, 1);
-  form->addWidget(fieldLabel(tr("mode"), mode_), 1, 2);
-  form->addWidget(mode_, 1, 3, Qt::AlignLeft);
-  connect(ranks_, &QSpinBox::valueChanged, this, [this] {
-    recipeChanged();
-    pause_.start();
-  });
-  return form;
 }
 
 QLayout* LaunchPage::buildButtons() {
@@ -332,9 +299,7 @@ void LaunchPage::refresh() {
     const auto lost = [this] { return targets_->chosen() && !targets_->chosen()->lost.isEmpty(); };
     const bool was = lost();
     targets_->setTargets(std::move(options->targets));
-    recent_->setRuns(options->recent, std::move(options->contacts));
-    noLaunches_->setVisible(options->recent.empty());
-    recent_->setVisible(!options->recent.empty());
+    runs_->setOptions(std::move(*options));
     // A target may be another since it was looked at, or be gone.
     const TargetEntry* chosen = targets_->chosen();
     if (now_ && chosen && !(now_->target == chosen->target)) return targetChosen();
@@ -349,11 +314,11 @@ void LaunchPage::recipeChosen() {
   if (!choice) return;
   if (isVisible()) session().setCurrentRecipe(*choice);
   const auto fork = forkOf(choice->name, choice->file);
-  runName_->setText(fork ? fork->run : runName(*choice));
-  const QSignalBlocker quiet(ranks_);
   toml_->setPlainText(choice->toml);
-  ranks_->setValue(static_cast<int>(
-      recipe::parse(choice->toml.toStdString(), choice->name.toStdString()).recipe.hardware.ranks));
+  const recipe::Recipe read =
+      recipe::parse(choice->toml.toStdString(), choice->name.toStdString()).recipe;
+  form_->begin(fork ? fork->run : runName(*choice), static_cast<int>(read.hardware.ranks));
+  form_->setFork(fork.has_value());
   recipeChanged();
   check();
 }
@@ -398,8 +363,8 @@ DataQuestion LaunchPage::dataQuestion() const {
   const RecipeChoice* choice = recipe();
   if (!choice) return {};
   return {choice->toml,
-          choice->file.isEmpty() ? choice->name + QStringLiteral(".toml") : choice->file,
-          {QStringLiteral("hardware.ranks=%1").arg(ranks_->value())}};
+          namedFile(*choice),
+          {QStringLiteral("hardware.ranks=%1").arg(form_->ranks())}};
 }
 
 void LaunchPage::showPlaceOfData() {
@@ -417,7 +382,7 @@ void LaunchPage::check() {
   showPlaceOfData();
   if (isVisible() && data_.asked() != dataQuestion()) data_.ask(dataQuestion());
   checking_.start(
-      [choice = *choice, ranks = ranks_->value(), now = now_, store = session().storePath()] {
+      [choice = *choice, ranks = form_->ranks(), now = now_, store = session().storePath()] {
         return checkRecipe(choice, ranks, now, store);
       },
       [this](RecipeCheck check) { showCheck(std::move(check)); });
@@ -442,6 +407,20 @@ void LaunchPage::showCheck(RecipeCheck check) {
   settleFocus();
 }
 
+void LaunchPage::chooseSweep() {
+  const RecipeChoice* choice = recipe();
+  if (!choice) return;
+  auto* dialog = new SweepDialog({choice->toml, namedFile(*choice), form_->ranks()},
+                                 QString::fromStdString(workbench::engine_path()),
+                                 form_->sweep().value_or(SweepChoice{}), this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &SweepDialog::chosen, this, [this](const SweepChoice& sweep, qsizetype runs) {
+    form_->setSweep(sweep, runs);
+    launchButton_->setFocus();
+  });
+  dialog->open();
+}
+
 void LaunchPage::probe() {
   const TargetEntry* chosen = targets_->chosen();
   if (!chosen || chosen->target.name == remote::kThisMachine) return look();
@@ -462,15 +441,16 @@ void LaunchPage::launch() {
   const RecipeChoice* choice = recipe();
   const TargetEntry* target = targets_->chosen();
   if (!choice || !target || launching_.running()) return;
-  workbench::LaunchRequest request;
-  request.recipe_text = choice->toml.toStdString();
-  request.recipe_file =
-      (choice->file.isEmpty() ? choice->name + QStringLiteral(".toml") : choice->file)
-          .toStdString();
-  request.sets = {"hardware.ranks=" + std::to_string(ranks_->value())};
-  request.target = target->target;
-  request.name = runName_->text().trimmed().toStdString();
-  request.mode = mode_->current() == 0 ? "planned" : "eager";
+  LaunchOrder order;
+  order.fork = forkOf(choice->name, choice->file);
+  order.sweep = form_->sweep();
+  order.queued = form_->isQueued();
+  order.ranks = form_->ranks();
+  order.request.recipe_text = choice->toml.toStdString();
+  order.request.recipe_file = namedFile(*choice).toStdString();
+  order.request.target = target->target;
+  order.request.name = form_->name().toStdString();
+  order.request.mode = form_->mode();
   progress_ = std::make_shared<LaunchSteps>([page = QPointer<LaunchPage>(this)] {
     QMetaObject::invokeMethod(
         qApp,
@@ -483,32 +463,30 @@ void LaunchPage::launch() {
   remedy_->hide();
   session().act(
       launching_,
-      [request, progress = progress_, fork = forkOf(choice->name, choice->file)](
-          workbench::Workbench& workbench) mutable -> Result<Outcome> {
-        if (fork) {
-          auto reader = storage::Reader::open(workbench.store_path());
-          if (!reader) return fail(reader);
-          auto forked = forkRequest(*reader, request, *fork);
-          if (!forked) return fail(forked);
-          request = std::move(*forked);
-        }
-        return workbench::launch(workbench.writer(), request,
-                                 [&](const std::string& what, uint64_t done, uint64_t total) {
-                                   return progress->tell(QString::fromStdString(what), done, total);
-                                 });
+      [order, progress = progress_](workbench::Workbench& workbench) {
+        return carryOut(workbench, order,
+                        [&](const std::string& what, uint64_t done, uint64_t total) {
+                          return progress->tell(QString::fromStdString(what), done, total);
+                        });
       },
-      [this](const Result<Outcome>& outcome) {
+      [this, queued = order.queued](const Result<LaunchOutcome>& outcome) {
         // Without a store there is no attempt either.
         ended(outcome ? *outcome
-                      : tl::unexpected(workbench::LaunchError{.message = outcome.error().message}));
+                      : tl::unexpected(workbench::LaunchError{.message = outcome.error().message}),
+              queued);
       });
   showReadiness();
 }
 
-void LaunchPage::ended(const Outcome& result) {
-  if (result) {
+void LaunchPage::ended(const LaunchOutcome& result, bool queued) {
+  if (result && queued) {
+    progress_.reset();
+    Q_EMIT session().message(
+        tr("In the queue: %1").arg(format::plural(static_cast<qint64>(result->size()), tr("run"))),
+        Tone::good);
+  } else if (result) {
     progress_.reset();  // Live goes on from here
-    Q_EMIT session().runRequested(QStringLiteral("live"), result->id);
+    Q_EMIT session().runRequested(QStringLiteral("live"), result->front().id);
   } else {
     progress_->fail(QString::fromStdString(result.error().message));
     remedyPage_ = !result.error().faults.empty() ? QStringLiteral("compose")
@@ -568,8 +546,13 @@ void LaunchPage::showReadiness() {
     setFocus();
     settlesFocus_ = true;
   }
+  const QString words = form_->sweep() ? tr("Launch %1").arg(format::plural(form_->runs(), tr("run")))
+                                       : tr("Launch");
+  launch_->setText(words);
+  launchButton_->setText(words);
   launch_->setEnabled(ready);
   launchButton_->setEnabled(ready);
+  if (target) form_->setTarget(QString::fromStdString(target->target.name));
   launch_->setToolTip(why.isEmpty() ? launch_->text() : why);
   launchButton_->setToolTip(why);
   cancel_->setVisible(busy);
@@ -580,6 +563,13 @@ void LaunchPage::showReadiness() {
         tr("This forks %1: it continues after step %2 with the recipe as it is now, on the "
            "target where %1 ran. Save the recipe as a file to start from the beginning instead.")
             .arg(fork->run, fork->checkpoint));
+  } else if (!progress_ && why.isEmpty() && form_->isQueued()) {
+    steps_->setHint(tr("Launch puts %1 into the queue of %2. Each starts when there is room, one "
+                       "after another, for as long as a Heddle has this store open; what waits "
+                       "survives a restart.")
+                        .arg(form_->sweep() ? format::plural(form_->runs(), tr("run"))
+                                            : tr("the run"),
+                             QString::fromStdString(target->target.name)));
   } else if (!progress_) {
     steps_->setHint(
         why.isEmpty()

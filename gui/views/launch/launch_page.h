@@ -4,10 +4,8 @@
 #include <QComboBox>
 #include <QElapsedTimer>
 #include <QGridLayout>
-#include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QScrollArea>
-#include <QSpinBox>
 #include <QTimer>
 #include <memory>
 
@@ -17,13 +15,14 @@
 #include "gui/views/data/data_view.h"
 #include "gui/views/launch/findings_view.h"
 #include "gui/views/launch/launch_data.h"
+#include "gui/views/launch/launch_order.h"
 #include "gui/views/launch/launch_steps.h"
-#include "gui/views/launch/recent_launches.h"
+#include "gui/views/launch/launched_runs.h"
+#include "gui/views/launch/run_form.h"
 #include "gui/views/launch/steps_view.h"
+#include "gui/views/launch/sweep_dialog.h"
 #include "gui/views/launch/target_list.h"
 #include "gui/widgets/card.h"
-#include "gui/widgets/segment.h"
-#include "workbench/launch.h"
 
 namespace heddle::gui {
 
@@ -52,7 +51,6 @@ class LaunchPage : public Page {
   QWidget* buildData();
   QWidget* buildTargets();
   QWidget* buildRun();
-  QLayout* buildForm();
   QLayout* buildButtons();
   void addChoice(const RecipeChoice& choice, bool choose);
   void takeCurrent();
@@ -69,8 +67,8 @@ class LaunchPage : public Page {
   void showCheck(RecipeCheck check);
   void probe();
   void launch();
-  using Outcome = tl::expected<storage::CreatedRun, workbench::LaunchError>;
-  void ended(const Outcome& outcome);
+  void chooseSweep();
+  void ended(const LaunchOutcome& outcome, bool queued);
   void showSteps();
   void forgetLaunch();
   void showReadiness();
@@ -86,9 +84,7 @@ class LaunchPage : public Page {
   FindingsView* findings_ = nullptr;
   QLabel* faults_ = nullptr;
   QPushButton* edit_ = nullptr;
-  QLineEdit* runName_ = nullptr;
-  QSpinBox* ranks_ = nullptr;
-  Segment* mode_ = nullptr;
+  RunForm* form_ = nullptr;
   TargetList* targets_ = nullptr;
   QPushButton* probeButton_ = nullptr;
   StepsView* steps_ = nullptr;
@@ -96,8 +92,7 @@ class LaunchPage : public Page {
   QPushButton* cancel_ = nullptr;
   QPushButton* remedy_ = nullptr;
   QScrollArea* targetRows_ = nullptr;
-  RecentLaunches* recent_ = nullptr;
-  QLabel* noLaunches_ = nullptr;
+  LaunchedRuns* runs_ = nullptr;
   QAction* launch_ = nullptr;
 
   std::vector<RecipeChoice> choices_;

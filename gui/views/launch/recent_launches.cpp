@@ -56,6 +56,7 @@ RecentLaunches::RecentLaunches(QWidget* parent) : QTableWidget(0, kColumns, pare
 
 void RecentLaunches::resizeEvent(QResizeEvent* event) {
   setColumnHidden(kTarget, ofOneTarget_ || width() < 700);
+  setColumnHidden(kLaunched, width() < 480);
   QTableWidget::resizeEvent(event);
 }
 

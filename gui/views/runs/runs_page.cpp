@@ -104,6 +104,13 @@ void RunsPage::makeActions() {
   resume_->setToolTip(tr("Continue from its newest checkpoint, as a new run"));
   fork_ = make(QStringLiteral("forkRun"), tr("Fork from step …"), QStringLiteral("compare"));
   fork_->setToolTip(tr("Branch off from one of its checkpoints, with another recipe"));
+  reproduce_ = make(QStringLiteral("reproduceRun"), tr("Reproduce"), QStringLiteral("refresh"));
+  reproduce_->setToolTip(
+      tr("Launch it again with the same recipe and seeds; says what is not as it was"));
+  connect(reproduce_, &QAction::triggered, this, [this] {
+    if (const QList<qint64> runs = selectedRuns(); runs.size() == 1)
+      Q_EMIT session().reproduceRequested(runs.first());
+  });
   for (QAction* action : {resume_, fork_})
     connect(action, &QAction::triggered, this, [this, fork = action == fork_] {
       if (const QList<qint64> runs = selectedRuns(); runs.size() == 1)
@@ -267,8 +274,8 @@ void RunsPage::showPlace(RunPlace place) {
   place_ = place;
   where_->setCurrent(static_cast<int>(place));
   const bool trash = place == RunPlace::trash;
-  for (QAction* action : {train_, import_, compare_, resume_, fork_, stop_, exports_->runsAction(),
-                          exports_->weightsAction(), discard_})
+  for (QAction* action : {train_, import_, compare_, resume_, fork_, reproduce_, stop_,
+                          exports_->runsAction(), exports_->weightsAction(), discard_})
     action->setVisible(!trash);
   for (QAction* action : marks_->actions()) action->setVisible(!trash);
   for (QAction* action : {restore_, remove_}) action->setVisible(trash);
@@ -369,6 +376,7 @@ void RunsPage::describeActions() {
   const bool oneEnded = runs.size() == 1 && running.isEmpty();
   resume_->setEnabled(oneEnded);
   fork_->setEnabled(oneEnded);
+  reproduce_->setEnabled(runs.size() == 1);
   exports_->describe(runs);
   marks_->describe(runs, place_ == RunPlace::archive);
   Q_EMIT headerChanged();
@@ -411,7 +419,7 @@ void RunsPage::showMenu(const QPoint& globalPosition, qint64 run) {
   compare->setVisible(compare_->isVisible());
   connect(compare, &QAction::triggered, compare_, &QAction::trigger);
   if (untick_->isEnabled()) menu.addAction(untick_);
-  menu.addActions({resume_, fork_, stop_, exports_->runsAction(), exports_->weightsAction()});
+  menu.addActions({resume_, fork_, reproduce_, stop_, exports_->runsAction(), exports_->weightsAction()});
   menu.addSeparator();
   if (place_ != RunPlace::trash) {
     marks_->addTo(menu);

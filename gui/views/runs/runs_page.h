@@ -27,7 +27,7 @@ class RunsPage : public Page {
 
   QString subtitle() const override;
   QList<QAction*> pageActions() override {
-    return QList<QAction*>{train_, import_, compare_, resume_, fork_, stop_} +
+    return QList<QAction*>{train_, import_, compare_, resume_, fork_, reproduce_, stop_} +
            QList<QAction*>{exports_->runsAction(), exports_->weightsAction(), untick_} +
            marks_->actions() + QList<QAction*>{discard_, restore_, remove_};
   }
@@ -104,6 +104,7 @@ class RunsPage : public Page {
   QAction* stop_;
   QAction* resume_;
   QAction* fork_;
+  QAction* reproduce_;
   QAction* discard_;
   QAction* restore_;
   QAction* remove_;
