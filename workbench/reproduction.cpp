@@ -41,8 +41,8 @@ std::string text_of(const storage::Values& values, const std::string& key) {
 }
 
 /// Compares one value of then and now.
-void compare(Reproduction& plan, const std::string& what, const std::string& then,
-             const std::string& now) {
+void compare_then(Reproduction& plan, const std::string& what, const std::string& then,
+                  const std::string& now) {
   if (then.empty())
     plan.differences.push_back(
         fmt::format("{}: the run recorded none; whether it is the same is not known", what));
@@ -107,10 +107,10 @@ Result<Reproduction> plan_reproduction(storage::Reader& reader, const storage::R
   if (!target.error.empty()) return fail("{}", target.error);
   const auto keep_on = [](uint64_t, uint64_t) { return true; };
   const storage::Values now = environment_of(recipe.recipe, target, keep_on);
-  compare(plan, "data", text_of(run.environment, kInputs), text_of(now, kInputs));
-  compare(plan, "engine build", text_of(run.environment, kEngineBuild),
-          text_of(now, kEngineBuild));
-  compare(plan, "machine", text_of(run.environment, kMachine), text_of(now, kMachine));
+  compare_then(plan, "data", text_of(run.environment, kInputs), text_of(now, kInputs));
+  compare_then(plan, "engine build", text_of(run.environment, kEngineBuild),
+               text_of(now, kEngineBuild));
+  compare_then(plan, "machine", text_of(run.environment, kMachine), text_of(now, kMachine));
   return plan;
 }
 

@@ -85,10 +85,10 @@ class ReproductionTest : public QObject {
   void the_shell_says_what_is_the_same_and_what_is_not() {
     const auto run = run_to_its_end(fixture_->request(3));
     std::ofstream(fixture_->path("corpus.txt")) << "To be, or not to be!\n";
-    const auto done = must(process::run(
-        {.argv = {HEDDLE_BINARY_DIR "/command_driver", "launch", "--reproduce", run.name, "--wait",
-                  "--store", fixture_->store},
-         .deadline = std::chrono::seconds(60)}));
+    const auto done =
+        must(process::run({.argv = {HEDDLE_BINARY_DIR "/command_driver", "launch", "--reproduce",
+                                    run.name, "--wait", "--store", fixture_->store},
+                           .deadline = std::chrono::seconds(60)}));
     QVERIFY2(done.exit_code == 0, (done.out + done.err).c_str());
     QVERIFY2(done.out.starts_with("debug again, with the same engine build "), done.out.c_str());
     QVERIFY2(done.err.find("not the same: data: it was ") != std::string::npos, done.err.c_str());

@@ -102,7 +102,8 @@ Result<> check_continuation(const LaunchOptions& options) {
   if (!options.recipe.empty()) return {};
   if (options.queue || !options.sweep.empty() || !options.halving.empty())
     return fail(
-        "--queue, --sweep and --halving are for RECIPE: a run that is resumed, forked or reproduced "
+        "--queue, --sweep and --halving are for RECIPE: a run that is resumed, forked or "
+        "reproduced "
         "begins at once");
   return {};
 }

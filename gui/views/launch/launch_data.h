@@ -67,7 +67,7 @@ struct LaunchOptions {
   std::vector<storage::RunSummary> recent;  // newest first
   std::vector<storage::QueuedRun> queue;
   std::vector<storage::RunSummary> going;  // newest first
-  Contacts contacts;                        // theirs
+  Contacts contacts;                       // theirs
 };
 Result<LaunchOptions> readLaunchOptions(storage::Reader& reader);
 

@@ -1,5 +1,5 @@
-// A launch as a person ordered it: now or through the queue, one run or a sweep. No widgets; carried
-// out on a working thread.
+// A launch as a person ordered it: now or through the queue, one run or a sweep. No widgets;
+// carried out on a working thread.
 #pragma once
 
 #include <optional>

@@ -362,9 +362,8 @@ void LaunchPage::looked(workbench::TargetNow now) {
 DataQuestion LaunchPage::dataQuestion() const {
   const RecipeChoice* choice = recipe();
   if (!choice) return {};
-  return {choice->toml,
-          namedFile(*choice),
-          {QStringLiteral("hardware.ranks=%1").arg(form_->ranks())}};
+  return {
+      choice->toml, namedFile(*choice), {QStringLiteral("hardware.ranks=%1").arg(form_->ranks())}};
 }
 
 void LaunchPage::showPlaceOfData() {
@@ -546,8 +545,8 @@ void LaunchPage::showReadiness() {
     setFocus();
     settlesFocus_ = true;
   }
-  const QString words = form_->sweep() ? tr("Launch %1").arg(format::plural(form_->runs(), tr("run")))
-                                       : tr("Launch");
+  const QString words =
+      form_->sweep() ? tr("Launch %1").arg(format::plural(form_->runs(), tr("run"))) : tr("Launch");
   launch_->setText(words);
   launchButton_->setText(words);
   launch_->setEnabled(ready);
@@ -564,12 +563,12 @@ void LaunchPage::showReadiness() {
            "target where %1 ran. Save the recipe as a file to start from the beginning instead.")
             .arg(fork->run, fork->checkpoint));
   } else if (!progress_ && why.isEmpty() && form_->isQueued()) {
-    steps_->setHint(tr("Launch puts %1 into the queue of %2. Each starts when there is room, one "
-                       "after another, for as long as a Heddle has this store open; what waits "
-                       "survives a restart.")
-                        .arg(form_->sweep() ? format::plural(form_->runs(), tr("run"))
-                                            : tr("the run"),
-                             QString::fromStdString(target->target.name)));
+    steps_->setHint(
+        tr("Launch puts %1 into the queue of %2. Each starts when there is room, one "
+           "after another, for as long as a Heddle has this store open; what waits "
+           "survives a restart.")
+            .arg(form_->sweep() ? format::plural(form_->runs(), tr("run")) : tr("the run"),
+                 QString::fromStdString(target->target.name)));
   } else if (!progress_) {
     steps_->setHint(
         why.isEmpty()

@@ -5,8 +5,7 @@
 
 namespace heddle::gui {
 
-LaunchedRuns::LaunchedRuns(Session& session, QWidget* parent)
-    : QWidget(parent), session_(session) {
+LaunchedRuns::LaunchedRuns(Session& session, QWidget* parent) : QWidget(parent), session_(session) {
   QHBoxLayout* row = rowOf(this, {}, 8);
   row->addWidget(buildRecent(), 3);
   row->addWidget(buildQueue(), 2);
@@ -42,9 +41,8 @@ QWidget* LaunchedRuns::buildQueue() {
     });
   });
   connect(queue_, &QueueView::takenOut, this, [this](qint64 run) {
-    session_.keep([run](workbench::Workbench& workbench) {
-      return workbench.writer().take_out(run).get();
-    });
+    session_.keep(
+        [run](workbench::Workbench& workbench) { return workbench.writer().take_out(run).get(); });
   });
   return queueCard_;
 }

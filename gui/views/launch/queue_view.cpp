@@ -40,13 +40,13 @@ class QueueDelegate : public QStyledItemDelegate {
     painter->setPen(c.muted);
     const QString number = QString::number(index.row() + 1);
     const int left = 26;
-    painter->drawText(QRect(cell.left(), cell.top(), left, cell.height() / 2),
-                      Qt::AlignVCenter, number);
+    painter->drawText(QRect(cell.left(), cell.top(), left, cell.height() / 2), Qt::AlignVCenter,
+                      number);
     const QRect name(cell.left() + left, cell.top(), cell.width() - left, cell.height() / 2);
     painter->setPen(c.text);
-    painter->drawText(name, Qt::AlignVCenter,
-                      painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideMiddle,
-                                                        name.width()));
+    painter->drawText(
+        name, Qt::AlignVCenter,
+        painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideMiddle, name.width()));
     painter->setFont(font::text(12));
     painter->setPen(index.data(kTroubleRole).toBool() ? c.warnText : c.muted);
     const QRect detail = name.translated(0, cell.height() / 2);
@@ -145,8 +145,7 @@ void QueueView::showButtons() {
 
 std::vector<storage::RunId> QueueView::order() const {
   std::vector<storage::RunId> runs;
-  for (int row = 0; row < count(); ++row)
-    runs.push_back(item(row)->data(kRunRole).toLongLong());
+  for (int row = 0; row < count(); ++row) runs.push_back(item(row)->data(kRunRole).toLongLong());
   return runs;
 }
 

@@ -1,5 +1,5 @@
-// The runs that wait, in their order: moved by dragging, by buttons or with Alt and the arrows; taken
-// out with Delete.
+// The runs that wait, in their order: moved by dragging, by buttons or with Alt and the arrows;
+// taken out with Delete.
 #pragma once
 
 #include <QListWidget>

@@ -76,9 +76,8 @@ void RunForm::setFork(bool fork) {
 
 void RunForm::setTarget(const QString& target) {
   waits_->setText(tr("wait until it is free"));
-  waits_->setToolTip(target.isEmpty()
-                         ? QString()
-                         : tr("Starts when no other run is going on on %1").arg(target));
+  waits_->setToolTip(
+      target.isEmpty() ? QString() : tr("Starts when no other run is going on on %1").arg(target));
 }
 
 void RunForm::setSweep(std::optional<SweepChoice> sweep, qsizetype runs) {

@@ -72,9 +72,8 @@ QString wordsOf(const SweepChoice& choice, size_t runs) {
     if (!each.key.trimmed().isEmpty())
       keys << each.key.trimmed().section(QLatin1Char('.'), -1) + QLatin1Char(' ') +
                   each.values.trimmed();
-  return QStringLiteral("%1: %2").arg(
-      format::plural(static_cast<qint64>(runs), sweepText("run")),
-      keys.join(QStringLiteral("; ")));
+  return QStringLiteral("%1: %2").arg(format::plural(static_cast<qint64>(runs), sweepText("run")),
+                                      keys.join(QStringLiteral("; ")));
 }
 
 }  // namespace heddle::gui

@@ -34,7 +34,7 @@ struct SweepChoice {
 /// The recipe that is swept.
 struct SweptRecipe {
   QString text;
-  QString file;  // names it in faults
+  QString file;   // names it in faults
   int ranks = 0;  // 0: its own
 };
 

@@ -30,8 +30,9 @@ SweepDialog::SweepDialog(SweptRecipe recipe, const QString& engine, const SweepC
     : Dialog(tr("Sweep"), {}, Tone::accent, parent), recipe_(std::move(recipe)), time_(engine) {
   setObjectName(QStringLiteral("sweepDialog"));
   setMinimumWidth(kSweepWidth);
-  QLabel* words = muted(tr("Each combination of the values becomes a run of one group; they wait "
-                           "in the target's queue."));
+  QLabel* words =
+      muted(tr("Each combination of the values becomes a run of one group; they wait "
+               "in the target's queue."));
   words->setWordWrap(true);
   body()->addWidget(words);
   rows_ = new SweepRows(recipe_);
@@ -120,8 +121,7 @@ QLayout* SweepDialog::makeHalving(const SweepChoice& choice) {
   metric_ = new QComboBox;
   metric_->setAccessibleName(tr("Metric of the halving"));
   for (const telemetry::Metric& metric : telemetry::metrics())
-    if (metric.reporter == telemetry::Reporter::step &&
-        metric.better != telemetry::Better::neither)
+    if (metric.reporter == telemetry::Reporter::step && metric.better != telemetry::Better::neither)
       metric_->addItem(
           QString::fromUtf8(metric.words.data(), static_cast<qsizetype>(metric.words.size())),
           QString::fromUtf8(metric.name.data(), static_cast<qsizetype>(metric.name.size())));
@@ -197,8 +197,8 @@ void SweepDialog::showTime() {
   const int atOnce = std::min(atOnce_->value(), static_cast<int>(runs_.size()));
   const QString atMost = halves_->isChecked() ? tr("at most ") : QString();
   if (seconds && atOnce == 1)
-    summary_->setText(tr("%1, one after another: %2%3 predicted")
-                          .arg(count, atMost, format::seconds(*seconds)));
+    summary_->setText(
+        tr("%1, one after another: %2%3 predicted").arg(count, atMost, format::seconds(*seconds)));
   else if (seconds)
     summary_->setText(tr("%1, %2 at once: %3%4 predicted if they do not slow each other down")
                           .arg(count)
@@ -207,8 +207,7 @@ void SweepDialog::showTime() {
   else if (time_.trouble().isEmpty())
     summary_->setText(tr("%1; predicting how long they take …").arg(count));
   else
-    summary_->setText(
-        tr("%1; how long they take is not known: %2").arg(count, time_.trouble()));
+    summary_->setText(tr("%1; how long they take is not known: %2").arg(count, time_.trouble()));
 }
 
 }  // namespace heddle::gui

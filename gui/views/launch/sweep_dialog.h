@@ -1,5 +1,5 @@
-// Chooses a sweep: keys and values, grid or random, how many at once, whether the worst are stopped;
-// says before anything is launched how many runs that makes and how long they will take.
+// Chooses a sweep: keys and values, grid or random, how many at once, whether the worst are
+// stopped; says before anything is launched how many runs that makes and how long they will take.
 #pragma once
 
 #include <QCheckBox>

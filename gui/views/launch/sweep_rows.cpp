@@ -39,8 +39,7 @@ const recipe::KeyInfo* keyCalled(const std::string& name) {
 }  // namespace
 
 SweepRows::SweepRows(const SweptRecipe& recipe, QWidget* parent) : QWidget(parent) {
-  const recipe::Parsed parsed =
-      recipe::parse(recipe.text.toStdString(), recipe.file.toStdString());
+  const recipe::Parsed parsed = recipe::parse(recipe.text.toStdString(), recipe.file.toStdString());
   for (auto& [key, value] : recipe::flatten(parsed.recipe)) own_[key] = value;
   QVBoxLayout* all = columnOf(this, {}, 6);
   column_ = new QVBoxLayout;
@@ -113,8 +112,8 @@ void SweepRows::add(const SweepChoice::Key& key) {
 }
 
 void SweepRows::remove(const QLineEdit* key) {
-  const auto at = std::find_if(rows_.begin(), rows_.end(),
-                               [key](const Row& row) { return row.key == key; });
+  const auto at =
+      std::find_if(rows_.begin(), rows_.end(), [key](const Row& row) { return row.key == key; });
   if (at == rows_.end()) return;
   QWidget* whole = at->key->parentWidget();
   rows_.erase(at);

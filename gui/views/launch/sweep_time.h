@@ -21,8 +21,8 @@ class SweepTime : public QObject {
   /// `engine`: the program that plans; started with the first question.
   explicit SweepTime(const QString& engine, QObject* parent = nullptr);
 
-  /// Runs that only differ in keys that change no step, such as the learning rate, are planned once;
-  /// of many kinds some are, and stand for the others.
+  /// Runs that only differ in keys that change no step, such as the learning rate, are planned
+  /// once; of many kinds some are, and stand for the others.
   void ask(const SweptRecipe& recipe, const std::vector<workbench::SweepRun>& runs);
   void forget();
 
@@ -37,7 +37,7 @@ class SweepTime : public QObject {
 
  private:
   struct Kind {
-    std::vector<int64_t> steps;        // of its runs
+    std::vector<int64_t> steps;  // of its runs
     std::optional<double> stepSeconds;
   };
 

@@ -419,7 +419,8 @@ void RunsPage::showMenu(const QPoint& globalPosition, qint64 run) {
   compare->setVisible(compare_->isVisible());
   connect(compare, &QAction::triggered, compare_, &QAction::trigger);
   if (untick_->isEnabled()) menu.addAction(untick_);
-  menu.addActions({resume_, fork_, reproduce_, stop_, exports_->runsAction(), exports_->weightsAction()});
+  menu.addActions(
+      {resume_, fork_, reproduce_, stop_, exports_->runsAction(), exports_->weightsAction()});
   menu.addSeparator();
   if (place_ != RunPlace::trash) {
     marks_->addTo(menu);

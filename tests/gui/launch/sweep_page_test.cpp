@@ -1,5 +1,5 @@
-// Sweeps and the queue on the Launch page, by keyboard: keys and values chosen, launched, reordered,
-// taken out.
+// Sweeps and the queue on the Launch page, by keyboard: keys and values chosen, launched,
+// reordered, taken out.
 #include <QCheckBox>
 #include <QDir>
 #include <QFile>
@@ -101,9 +101,8 @@ class SweepPageTest : public QObject {
     auto reader = must(storage::Reader::open(shown.path));
     QTRY_COMPARE_WITH_TIMEOUT(must(reader.runs()).size(), size_t(2), 60000);
     QTRY_VERIFY_WITH_TIMEOUT(
-        std::ranges::all_of(
-            must(reader.runs()),
-            [](const auto& run) { return run.state == storage::RunState::done; }),
+        std::ranges::all_of(must(reader.runs()),
+                            [](const auto& run) { return run.state == storage::RunState::done; }),
         60000);
     for (const storage::RunSummary& run : must(reader.runs())) {
       QCOMPARE(run.group, std::string("debug"));
@@ -170,7 +169,8 @@ class SweepPageTest : public QObject {
     auto* queue = called<QueueView>(shown.page.get(), "Queue");
     QTRY_COMPARE_WITH_TIMEOUT(queue->count(), 3, 20000);
     QVERIFY(queue->isVisible());
-    QCOMPARE(queue->item(1)->data(Qt::AccessibleTextRole).toString(), QString("b, on away, behind a"));
+    QCOMPARE(queue->item(1)->data(Qt::AccessibleTextRole).toString(),
+             QString("b, on away, behind a"));
     const auto names = [&] {
       auto reader = must(storage::Reader::open(shown.path));
       QStringList all;
