@@ -25,14 +25,6 @@ void zoomIn(ChartBoard& board, int times) {
   wait(board);
 }
 
-double smoothAt(const MetricChart& chart, double x) {
-  const Series& smooth = chart.smooth(0);
-  const auto at = std::ranges::lower_bound(smooth.x(), x);
-  return at != smooth.x().end() && *at == x
-             ? smooth.y()[static_cast<size_t>(at - smooth.x().begin())]
-             : NAN;
-}
-
 }  // namespace
 
 class MetricChartTest : public QObject {
