@@ -8,6 +8,7 @@
 #include "base/number_text.h"
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/recipe/fault_lines.h"
+#include "storage/run_name.h"
 #include "workbench/backend.h"
 #include "workbench/targets.h"
 
@@ -120,7 +121,6 @@ Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRe
   launch.recipe_text = request.recipe_text.empty() ? parent.recipe : request.recipe_text;
   launch.recipe_file = parent.summary.recipe_name + ".toml";
   launch.sets = request.sets;
-  launch.name = request.name.empty() ? name : request.name;
   recipe::Parsed now = checkpoint::load_recipe(launch.recipe_text, launch.recipe_file, launch.sets);
   const std::string& old_folder = before.recipe.checkpoint.folder;
   const bool shares_folder = !old_folder.empty() && now.recipe.checkpoint.folder == old_folder;
@@ -170,6 +170,9 @@ Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRe
         "training.steps: {} has trained {} steps, and the recipe asks for {}; to train on say "
         "more, for instance {} training.steps={}",
         name, plan.from.step, plan.last_step, request.sets_called, 2 * plan.from.step);
+  launch.name = request.name.empty() ? storage::continued_name(parent.summary, request.kind,
+                                                               plan.from.step, plan.last_step)
+                                     : request.name;
   const auto free = reader.free_name(launch.name);
   if (!free) return fail(free);
   plan.name = *free;

@@ -169,17 +169,16 @@ bool names_column(std::string_view key, std::string_view column) {
 std::string nearest(std::string_view name, const std::vector<std::string>& candidates) {
   std::string found;
   size_t fewest = std::max<size_t>(2, name.size() / 3) + 1;
-  for (const std::string& candidate : candidates) {
+  for (const std::string& candidate : candidates)
     // The end of a long key is what people type.
-    const size_t dot = candidate.rfind('.');
-    const std::string_view end =
-        dot == std::string::npos ? candidate : std::string_view(candidate).substr(dot + 1);
-    for (const std::string_view spelled : {std::string_view(candidate), end})
+    for (std::string_view spelled = candidate; !spelled.empty();) {
       if (const size_t away = distance(name, spelled); away < fewest && away < name.size()) {
         fewest = away;
         found = spelled;
       }
-  }
+      const size_t dot = spelled.find('.');
+      spelled = dot == std::string_view::npos ? std::string_view() : spelled.substr(dot + 1);
+    }
   return found;
 }
 

@@ -6,6 +6,7 @@
 
 #include "storage/clock.h"
 #include "storage/json.h"
+#include "storage/run_name.h"
 #include "tests/storage/store_fixture.h"
 #include "tests/support/test_class.h"
 
@@ -328,6 +329,28 @@ class RunsTest : public QObject {
     for (auto& future : refused) QVERIFY(!future.get());
     for (auto& future : created) QVERIFY(future.get().has_value());
     QCOMPARE(must(store.reader.runs()).size(), size_t{50});
+  }
+  // Names say what runs are, and stay short.
+  void runs_that_go_on_are_named_by_their_steps() {
+    using Kind = Lineage::Kind;
+    RunSummary parent;
+    const auto name = [&](const char* of, bool goes_on, Kind kind) {
+      parent.name = of;
+      parent.lineage = goes_on ? std::optional(Lineage{}) : std::nullopt;
+      return continued_name(parent, kind, 500, 900);
+    };
+    QCOMPARE(name("debug", false, Kind::resume), std::string("debug→900"));
+    QCOMPARE(name("debug", false, Kind::fork), std::string("debug@500"));
+    QCOMPARE(name("debug→700", true, Kind::resume), std::string("debug→900"));
+    QCOMPARE(name("debug→700-2", true, Kind::resume), std::string("debug→900"));
+    QCOMPARE(name("debug@300", true, Kind::resume), std::string("debug@300→900"));
+    QCOMPARE(name("debug@300→700", true, Kind::resume), std::string("debug@300→900"));
+    QCOMPARE(name("debug@300→700", true, Kind::fork), std::string("debug@500"));
+    // Of a name that a person gave nothing is dropped.
+    QCOMPARE(name("lr@30", false, Kind::fork), std::string("lr@30@500"));
+    QCOMPARE(name("lr-2", true, Kind::resume), std::string("lr-2→900"));
+    QCOMPARE(name("→700", true, Kind::resume), std::string("→700→900"));
+    QVERIFY(check_name("debug→900"));
   }
 };
 

@@ -125,7 +125,7 @@ class LineageTest : public QObject {
                          "/checkpoints/step-20\n", "with training.steps 30 instead of 20\n",
                          "with optimizer.lr 1e-4 instead of 3e-4\n", "go to its run directory\n"});
     const auto run = launched(plan.launch);
-    QCOMPARE(run.name, std::string("debug-2"));
+    QCOMPARE(run.name, std::string("debug→30"));
     QVERIFY(detail(run.id).run_dir.starts_with(fixture_->path("node/runs/")));
     QVERIFY(fixture_->ends(run.id));
     const storage::RunDetail resumed = detail(run.id);
@@ -174,7 +174,7 @@ class LineageTest : public QObject {
              (std::vector<std::string>{"step-30", "step-25", "step-20"}));
     // Its newest checkpoint is not the parent's any more.
     refused(planned(Kind::resume, parent, {}, {"training.steps=40"}),
-            {"was continued by debug-2 in the same folder"});
+            {"was continued by debug→30 in the same folder"});
   }
 
   void a_new_run_never_continues_another() {
@@ -215,9 +215,10 @@ class LineageTest : public QObject {
     const auto other = std::unique_ptr(must(storage::Writer::open(fixture_->store)));
     const auto twice = workbench::launch(*other, second.launch);
     QVERIFY(!twice);
-    says(twice.error().message, {"debug is being continued by debug-2 since", "fork it instead"});
+    says(twice.error().message,
+         {"debug is being continued by debug→100000 since", "fork it instead"});
     refused(planned(Kind::resume, parent, {}, {"training.steps=50"}),
-            {"debug is being continued by debug-2; fork it instead"});
+            {"debug is being continued by debug→100000; fork it instead"});
     QVERIFY(planned(Kind::fork, parent, "15"));
     must(workbench::kill(detail(run.id)));
     QVERIFY(fixture_->ends(run.id));
@@ -230,7 +231,7 @@ class LineageTest : public QObject {
         launched(must(planned(Kind::resume, parent, {}, {"training.steps=25"})).launch);
     QVERIFY(fixture_->ends(run.id));
     says(to_text(must(planned(Kind::resume, parent, {}, {"training.steps=30"}))),
-         {"debug-2 has gone on from it to step 25"});
+         {"debug→25 has gone on from it to step 25"});
   }
 
   void a_damaged_checkpoint_is_passed_over_and_said() {
@@ -292,7 +293,7 @@ class LineageTest : public QObject {
     row.lineage = storage::Lineage{Kind::fork, run.id, detail(run.id).summary.name, 20};
     must(workbench_->writer().create_run(row).get());
     refused(workbench::remove(workbench_->writer(), detail(run.id)),
-            {"beginning is just beginning with a checkpoint of debug-2"});
+            {"beginning is just beginning with a checkpoint of debug@15"});
   }
 
   void lineage_is_imported() {

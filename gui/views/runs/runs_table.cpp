@@ -61,7 +61,7 @@ bool RunsTable::pressedFold(const QMouseEvent* event) {
   const RunLine line = lines().line(index.row());
   const QModelIndex name = index.siblingAtColumn(RunsModel::Name);
   if (lines().isHead(index)) {
-    setCurrentIndex(name);
+    selectionModel()->setCurrentIndex(name, QItemSelectionModel::NoUpdate);
     if (index.column() == RunsModel::Check) {
       const QList<qint64> runs = lines().runsOf(index);
       const QList<qint64> ticked = chosen().ticks() ? chosen().runs() : QList<qint64>();
@@ -157,7 +157,8 @@ bool RunsTable::foldedByKey(const QKeyEvent* event) {
   for (int row = at.row() - 1; row >= 0 && !head && lines().group().size() > 0; --row) {
     const RunLine& above = lines().line(row);
     if (above.row >= 0 && above.depth >= line.depth) continue;
-    setCurrentIndex(model()->index(row, at.column()));
+    selectionModel()->setCurrentIndex(model()->index(row, at.column()),
+                                      QItemSelectionModel::NoUpdate);
     return true;
   }
   return false;

@@ -147,10 +147,10 @@ class ContinueDialogTest : public QObject {
   void the_name_that_the_run_will_get_is_shown() {
     const auto dialog = shown(Kind::fork);
     QVERIFY(comes(*dialog, "debug after step 20"));
-    QCOMPARE(part<QLineEdit>(*dialog, "runName")->placeholderText(), QString("debug-2"));
+    QCOMPARE(part<QLineEdit>(*dialog, "runName")->placeholderText(), QString("debug@20"));
     QTest::mouseClick(part<QPushButton>(*dialog, "start"), Qt::LeftButton);
     QVERIFY(QTest::qWaitFor([&] { return opened_ > 0; }, 20000));
-    QCOMPARE(fixture_->detail(opened_).summary.name, std::string("debug-2"));
+    QCOMPARE(fixture_->detail(opened_).summary.name, std::string("debug@20"));
     QVERIFY(fixture_->ends(opened_));
   }
 

@@ -231,7 +231,7 @@ class RunArrangingTest : public QObject {
                                        "cool-2", "cool-1"}));
     QCOMPARE(filterField()->text(), QString("best(loss) < 3"));
     RunView view = loadRunView(*openSettings(), QStringLiteral("by/lr"));
-    QCOMPARE(view.group, QString("optimizer.lr"));
+    QCOMPARE(view.group, QString("recipe.optimizer.lr"));
     removeRunView(*openSettings(), QStringLiteral("by/lr"));
     QVERIFY(namedRunViews(*openSettings()).isEmpty());
   }

@@ -49,7 +49,9 @@ class RunMarksTest : public QObject {
     editor->hide();
     QTRY_COMPARE(tags(store_->runs.whole), (std::vector<std::string>{"base line"}));
     tick({store_->runs.whole, store_->runs.failed});
+    page_->activateWindow();
     table()->setFocus();
+    QTRY_VERIFY(table()->hasFocus());
     QTest::keyClick(table(), Qt::Key_T);
     QTRY_VERIFY(editor->isVisible());
     auto* list = editor->findChild<QListWidget*>();
