@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/telemetry/metrics.h"
+#include "storage/chunk.h"
 
 namespace heddle::gui {
 namespace {
@@ -39,14 +40,25 @@ Bins folded(std::vector<std::pair<int32_t, storage::Bin>> all, const telemetry::
 }
 
 /// `points` 0: every sample.
+Result<Bins> readRank(storage::Reader& reader, storage::RunId run, const std::string& name,
+                      int32_t rank, storage::StepRange range, size_t points) {
+  if (points > 0) return reader.series(run, name, rank, range, points);
+  const auto samples = reader.samples(run, name, rank, range);
+  if (!samples) return fail(samples);
+  Bins bins;
+  bins.reserve(samples->size());
+  for (const storage::Sample& each : *samples) bins.push_back(storage::bin_of(each));
+  return bins;
+}
+
 Result<Bins> readBins(storage::Reader& reader, const CurveRun& run, const std::string& name,
                       int32_t rank, storage::StepRange range, size_t points) {
   range.last = std::min(range.last, run.last);
-  if (rank != kAllRanks) return reader.series(run.id, name, rank, range, points);
+  if (rank != kAllRanks) return readRank(reader, run.id, name, rank, range, points);
   const telemetry::Metric& metric = telemetry::metric(name);
   std::vector<std::pair<int32_t, storage::Bin>> all;
   for (const int32_t each : run.ranks) {
-    auto bins = reader.series(run.id, name, each, range, points);
+    auto bins = readRank(reader, run.id, name, each, range, points);
     if (!bins) return fail(bins);
     const bool decides = metric.over_ranks == telemetry::Fold::first || run.ranks.size() == 1;
     if (decides && !bins->empty()) return bins;

@@ -163,6 +163,7 @@ class MetricChartTest : public QObject {
     QCOMPARE(chart->curves(), 1);
     QCOMPARE(chart->series(0).lastX(), 100.0);
     QCOMPARE(chart->series(0).y()[3], 0.0);
+    chart->flush();
     QVERIFY2(chart->note().contains("later: no step in common with base"),
              qPrintable(chart->note()));
   }
