@@ -165,7 +165,7 @@ class HostileLogTest : public QObject {
           });
     };
     std::vector<std::string> all;
-    for (size_t i = 0; i < kMaxSeries; ++i) all.push_back(std::to_string(i));
+    for (size_t i = 1; i < kMaxSeries; ++i) all.push_back(std::to_string(i));
     const RunId full = store.create("full"), wide = store.create("wide");
     feed(*store.writer, full, 0, all);
     QCOMPARE(told(full), 0);
@@ -180,7 +180,7 @@ class HostileLogTest : public QObject {
       QCOMPARE(told(full), 1);
       QCOMPARE(told(wide), 1);
     }
-    QCOMPARE(must(store.reader.run(full)).series.size(), kMaxSeries);
+    QCOMPARE(must(store.reader.run(full)).series.size(), kMaxSeries - 1);
     QCOMPARE(must(store.reader.run(wide)).series.size(), size_t{1});
   }
 
