@@ -95,8 +95,7 @@ Reader::~Reader() = default;
 
 Result<Reader> Reader::open(const std::string& path) {
   const bool trusted = is_trusted(path);
-  const Result<> ready = trusted && is_writable(path) ? prepare(path) : check_newest(path);
-  if (!ready) return fail(ready);
+  if (Result<> ready = prepare_to_read(path); !ready) return fail(ready);
   return guarded(path, [&]() -> Result<Reader> {
     return Reader(std::make_unique<Connection>(path, Connection::Access::read), trusted);
   });

@@ -86,4 +86,8 @@ Result<> prepare(const std::string& path) {
   return migrate(path, migrations());
 }
 
+Result<> prepare_to_read(const std::string& path) {
+  return is_trusted(path) && is_writable(path) ? prepare(path) : check_newest(path);
+}
+
 }  // namespace heddle::storage

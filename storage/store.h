@@ -23,6 +23,10 @@ Result<> check_path(const std::string& path);
 /// reading.h), and on a network file system. Safe to call from several processes at once.
 Result<> prepare(const std::string& path);
 
+/// The same for one who only reads: a store that somebody else made, or that cannot be written to,
+/// is left as it is, and has to have the newest schema.
+Result<> prepare_to_read(const std::string& path);
+
 /// Fails where SQLite would wait for ever: where the store, or a file that SQLite keeps next to it,
 /// is a pipe or no file at all; and where check_path does.
 Result<> check_files(const std::string& path);

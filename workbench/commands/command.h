@@ -56,6 +56,12 @@ struct RunsOptions {
   bool json = false;
 };
 
+struct SqlOptions {
+  std::string statement;
+  bool json = false;
+  bool csv = false;
+};
+
 struct ShowOptions {
   std::string run;
   bool json = false;
@@ -97,6 +103,7 @@ int restore_command(const Context& context, const std::string& run);
 int trust_command(const Context& context);
 int import_command(const Context& context, const std::vector<std::string>& paths);
 int runs_command(const Context& context, const RunsOptions& options);
+int sql_command(const Context& context, const SqlOptions& options);
 int show_command(const Context& context, const ShowOptions& options);
 int compare_command(const Context& context, const CompareOptions& options);
 int export_command(const Context& context, const ExportOptions& options);

@@ -27,6 +27,7 @@ class CommandLine {
     add_one_run("tail", "Follow a run to its end; Ctrl+C leaves it running", tail_command);
     add_runs();
     add_show();
+    add_sql();
     add_compare();
     add_export();
     add_import();
@@ -172,6 +173,16 @@ class CommandLine {
     when_named(command, [this](const Context& c) { return show_command(c, show_); });
   }
 
+  void add_sql() {
+    CLI::App* command = app_.add_subcommand(
+        "sql",
+        "Run one SELECT over the views runs, metrics, steps, spans and facts; see docs/sql.md");
+    command->add_option("STATEMENT", sql_.statement, "a SELECT of SQLite")->required();
+    CLI::Option* json = command->add_flag("--json", sql_.json, "as JSON");
+    command->add_flag("--csv", sql_.csv, "as CSV")->excludes(json);
+    when_named(command, [this](const Context& c) { return sql_command(c, sql_); });
+  }
+
   void add_compare() {
     CLI::App* command = app_.add_subcommand("compare", "Put runs side by side");
     command->add_option("RUN", compare_.runs, "names or ids")->required()->expected(2, -1);
@@ -251,6 +262,7 @@ class CommandLine {
   StopOptions stop_;
   RunsOptions runs_;
   ShowOptions show_;
+  SqlOptions sql_;
   CompareOptions compare_;
   ExportOptions export_;
   AddTargetOptions add_target_;
