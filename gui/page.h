@@ -8,6 +8,8 @@
 #include <QWidget>
 #include <vector>
 
+#include "gui/widgets/key_table.h"
+
 namespace heddle::gui {
 
 class Page;
@@ -20,6 +22,7 @@ struct PageEntry {
   const char* title;  // on screen, in the top bar and the rail; translated in the context "Pages"
   const char* icon;   // of resources/icons
   Qt::Key key;        // with Ctrl: goes there
+  const char* help;   // a few sentences for whoever is here for the first time; translated alike
   Page* (*make)(Session& session);
 };
 
@@ -35,6 +38,7 @@ class Page : public QWidget {
   void setEntry(const PageEntry& entry) { entry_ = &entry; }
   QString name() const { return QLatin1String(entry_->name); }
   QString title() const { return QCoreApplication::translate("Pages", entry_->title); }
+  QString help() const { return QCoreApplication::translate("Pages", entry_->help); }
   /// Beside the title, muted: "25 of 184 runs, 3 selected". Emit headerChanged when it changes.
   virtual QString subtitle() const { return {}; }
   /// Widgets in the top bar after the title while the page is shown (a run picker); may
@@ -44,6 +48,11 @@ class Page : public QWidget {
   /// "topBar" is true (property "role": "primary" | "danger" as of buttons), and all of them in the
   /// command palette. Made once.
   virtual QList<QAction*> pageActions() { return {}; }
+  /// The keys of its widgets that are no actions, for the help.
+  virtual QList<KeyTable> keys() const { return {}; }
+  /// Puts the keyboard into the page's search: the one that is nearest to where the keyboard is.
+  /// False: the page has none.
+  virtual bool find();
 
   /// The page has become visible (each time), or the store has changed while it is.
   virtual void activated() {}

@@ -18,6 +18,7 @@
 #include "gui/charts/series.h"
 #include "gui/charts/unit.h"
 #include "gui/widgets/card.h"
+#include "gui/widgets/key_table.h"
 
 class QCPItemStraightLine;
 class QCPItemText;
@@ -51,6 +52,7 @@ class LineChart : public Card {
 
  public:
   LineChart(const QString& title, Unit unit, QWidget* parent = nullptr);
+  static KeyTable keys();
 
   /// Muted, next to the title after the unit, as in "highest rank".
   void setDetail(const QString& detail);

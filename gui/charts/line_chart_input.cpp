@@ -181,6 +181,16 @@ void LineChart::keyPressEvent(QKeyEvent* event) {
   Card::keyPressEvent(event);
 }
 
+KeyTable LineChart::keys() {
+  return {tr("In a chart"),
+          {{{Qt::Key_Left, Qt::Key_Right}, tr("Move the cursor a sample; with Shift ten")},
+           {{Qt::Key_W, Qt::Key_Plus}, tr("Zoom in at the cursor"), tr("wheel")},
+           {{Qt::Key_S, Qt::Key_Minus}, tr("Zoom out")},
+           {{Qt::Key_A, Qt::Key_D}, tr("Move to the left and to the right")},
+           {{Qt::Key_F}, tr("Show all"), tr("double click")},
+           {{Qt::Key_Escape}, tr("Drop the cursor")}}};
+}
+
 void LineChart::resizeEvent(QResizeEvent* event) {
   Card::resizeEvent(event);
   redraw();

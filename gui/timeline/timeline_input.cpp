@@ -93,6 +93,22 @@ bool TimelineWidget::key(const QKeyEvent& event) {
   }
 }
 
+KeyTable TimelineWidget::keys() {
+  const Qt::Modifier shift = Qt::SHIFT;
+  return {tr("In a timeline"),
+          {{{Qt::Key_W, Qt::Key_Plus}, tr("Zoom in at the pointer"), tr("Ctrl+wheel")},
+           {{Qt::Key_S, Qt::Key_Minus}, tr("Zoom out")},
+           {{Qt::Key_A, Qt::Key_Left}, tr("Move to the left"), tr("Shift+wheel")},
+           {{Qt::Key_D, Qt::Key_Right}, tr("Move to the right")},
+           {{Qt::Key_F}, tr("Show the selection, or all")},
+           {{Qt::Key_Backspace, shift | Qt::Key_Backspace}, tr("The view before, the next view")},
+           {{Qt::Key_Up, Qt::Key_Down}, tr("The lane above, the lane below")},
+           {{Qt::Key_Comma, Qt::Key_Period}, tr("The span before, the next span"), tr("click")},
+           {{Qt::Key_Slash, QKeySequence::Find}, tr("Find an operator or module")},
+           {{Qt::Key_N, shift | Qt::Key_N}, tr("The next match, the match before")},
+           {{Qt::Key_Escape}, tr("Drop the selection"), tr("drag selects")}}};
+}
+
 void TimelineWidget::wheelEvent(QWheelEvent* event) {
   const QPoint delta = event->angleDelta();
   const bool sideways =

@@ -20,6 +20,7 @@ TimelineTools::TimelineTools(TimelineWidget& timeline) : timeline_(timeline) {
   next_ = iconButton(QStringLiteral("chevron-down"), tr("Next match"));
   find_ = iconButton(QStringLiteral("search"), tr("Find an operator or module in the timeline"));
   find_->setObjectName(QStringLiteral("find"));
+  find_->setProperty("opensSearch", true);
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(4);

@@ -19,6 +19,7 @@
 #include "gui/timeline/timeline_layout.h"
 #include "gui/timeline/timeline_row.h"
 #include "gui/timeline/zoom_history.h"
+#include "gui/widgets/key_table.h"
 
 namespace heddle::gui {
 
@@ -27,6 +28,7 @@ class TimelineWidget : public QAbstractScrollArea {
 
  public:
   explicit TimelineWidget(QWidget* parent = nullptr);
+  static KeyTable keys();
 
   /// Replaces the rows. A zoomed view stays where it is as far as the new length allows; the
   /// selection stays, the current span does not.

@@ -7,12 +7,14 @@
 #include <QMimeData>
 #include <QScreen>
 
+#include "gui/actions/shortcuts.h"
 #include "gui/models/text_file.h"
 #include "gui/theme/theme.h"
 #include "gui/views/lineage/continue_dialog.h"
 #include "gui/views/lineage/reproduce_dialog.h"
 #include "gui/widgets/layouts.h"
 #include "gui/widgets/toast.h"
+#include "gui/window/help_dialog.h"
 #include "gui/window/pages.h"
 #include "workbench/launch.h"
 #include "workbench/paths.h"
@@ -89,10 +91,17 @@ void MainWindow::addPages() {
 }
 
 void MainWindow::addActions() {
-  QAction* palette = new QAction(tr("Command palette"), this);
-  palette->setShortcut(Qt::CTRL | Qt::SHIFT | Qt::Key_P);
-  addAction(palette);
+  QAction* palette = registry_.add(tr("Window"), tr("Command palette"), QStringLiteral("search"),
+                                   Qt::CTRL | Qt::SHIFT | Qt::Key_P);
   connect(palette, &QAction::triggered, this, [this] { palette_->toggle(); });
+  QAction* find = registry_.add(tr("Window"), tr("Find on this page"), QStringLiteral("search"),
+                                QKeySequence::Find);
+  connect(find, &QAction::triggered, this, [this] {
+    if (!currentPage()->find()) palette_->toggle();
+  });
+  help_ = registry_.add(tr("Window"), tr("Help and keys"), QStringLiteral("info"));
+  help_->setShortcuts({Qt::Key_F1, Qt::Key_Question});
+  connect(help_, &QAction::triggered, this, &MainWindow::showHelp);
   QAction* messages = registry_.add(tr("Messages"), tr("Show messages"), QStringLiteral("info"),
                                     Qt::CTRL | Qt::SHIFT | Qt::Key_M);
   connect(messages, &QAction::triggered, this, [this] { messages_->open(status_); });
@@ -125,6 +134,18 @@ void MainWindow::addMenu() {
   add(tr("Theme of the system"), Theme::Mode::system);
   add(tr("Dark theme"), Theme::Mode::dark);
   add(tr("Light theme"), Theme::Mode::light);
+  menu->addSeparator();
+  menu->addAction(help_);
+}
+
+void MainWindow::showHelp() {
+  QList<Page*> all;
+  for (int i = 0; i < pages_->count(); ++i) all.append(static_cast<Page*>(pages_->widget(i)));
+  const Page& shown = *currentPage();
+  auto* dialog =
+      new HelpDialog(shown.title(), shown.help(), keyTables(registry_, all, shown), this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->open();
 }
 
 void MainWindow::connectSession() {

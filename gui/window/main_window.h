@@ -47,6 +47,7 @@ class MainWindow : public QMainWindow {
   void addMenu();
   void connectSession();
   void switchTo(Page* page);
+  void showHelp();
   void say(const QString& text, Tone tone = Tone::text, const QString& subject = {});
   void trainHere();
   void save();
@@ -61,6 +62,7 @@ class MainWindow : public QMainWindow {
   MessageList* messages_;
   CommandPalette* palette_;
   QHash<Page*, QAction*> pageActions_;
+  QAction* help_;
   std::unique_ptr<QSettings> settings_;
   QTimer saving_;
 };

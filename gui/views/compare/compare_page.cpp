@@ -197,6 +197,10 @@ void ComparePage::resizeEvent(QResizeEvent* event) {
   arrange();
 }
 
+QList<KeyTable> ComparePage::keys() const {
+  return {runKeys(), LineChart::keys(), TimelineWidget::keys()};
+}
+
 QString ComparePage::subtitle() const {
   if (data_.comparison.runs.empty()) return {};
   const auto count = static_cast<qint64>(data_.comparison.runs.size());

@@ -29,6 +29,7 @@ class ComparePage : public Page {
 
   QString subtitle() const override;
   QList<QAction*> pageActions() override { return {copy_}; }
+  QList<KeyTable> keys() const override;
   void activated() override;
   void showRun(qint64 run) override;
   void showRuns(const QList<qint64>& runs) override;

@@ -15,12 +15,14 @@ struct RunCommand {
 };
 
 bool allHidden(const CompareChoices& choices, const QList<qint64>& runs) {
-  return std::ranges::all_of(runs, [&](qint64 run) { return choices.isHidden(run); });
+  return !runs.isEmpty() &&
+         std::ranges::all_of(runs, [&](qint64 run) { return choices.isHidden(run); });
 }
 
 bool allTimelines(const CompareChoices& choices, const QList<qint64>& runs) {
   const QList<qint64> shown = choices.timelines();
-  return std::ranges::all_of(runs, [&](qint64 run) { return shown.contains(run); });
+  return !runs.isEmpty() &&
+         std::ranges::all_of(runs, [&](qint64 run) { return shown.contains(run); });
 }
 
 std::vector<RunCommand> commandsFor(const CompareChoices& choices, const QList<qint64>& runs) {
@@ -65,6 +67,17 @@ bool pressRunKey(CompareChoices& choices, const QList<qint64>& runs, const QKeyE
     return true;
   }
   return false;
+}
+
+KeyTable runKeys() {
+  const auto tr = [](const char* text) { return QCoreApplication::translate("Compare", text); };
+  KeyTable table{tr(QT_TRANSLATE_NOOP("Compare", "On a compared run")), {}};
+  const CompareChoices none;
+  for (const RunCommand& command : commandsFor(none, {}))
+    table.lines.append({{command.key}, command.text});
+  table.lines.append({{Qt::Key_S}, tr(QT_TRANSLATE_NOOP("Compare", "Sort by the current column"))});
+  table.lines.append({{Qt::Key_Menu}, tr(QT_TRANSLATE_NOOP("Compare", "All of these as a menu"))});
+  return table;
 }
 
 }  // namespace heddle::gui

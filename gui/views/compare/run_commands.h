@@ -6,10 +6,13 @@
 #include <QMenu>
 
 #include "gui/views/compare/compare_choices.h"
+#include "gui/widgets/key_table.h"
 
 namespace heddle::gui {
 
 void fillRunMenu(QMenu& menu, CompareChoices& choices, const QList<qint64>& runs);
+
+KeyTable runKeys();
 
 /// Whether the key is one of theirs; then it is done.
 bool pressRunKey(CompareChoices& choices, const QList<qint64>& runs, const QKeyEvent& event);

@@ -7,7 +7,9 @@
 #include "gui/models/text_file.h"
 #include "gui/session.h"
 #include "gui/settings.h"
+#include "gui/timeline/timeline_widget.h"
 #include "gui/views/compose/compose_view.h"
+#include "gui/views/compose/layer_strip.h"
 #include "gui/views/compose/search_dialog.h"
 #include "gui/views/compose/unsaved_dialog.h"
 #include "gui/views/data/data_view.h"
@@ -144,6 +146,13 @@ void ComposePage::makeHeader() {
 
 QList<QAction*> ComposePage::pageActions() {
   return {undo_, redo_, new_, open_, save_, saveAs_, search_, compare_, launch_};
+}
+
+QList<KeyTable> ComposePage::keys() const {
+  return {{tr("In a field of the recipe"),
+           {{{Qt::ALT | Qt::Key_Return}, tr("Predict the next values"), tr("click on the name")}}},
+          LayerStrip::keys(),
+          TimelineWidget::keys()};
 }
 
 QString ComposePage::subtitle() const {

@@ -24,6 +24,7 @@ class ComposePage : public Page {
   QString subtitle() const override;
   QWidget* headerWidget() override { return header_; }
   QList<QAction*> pageActions() override;
+  QList<KeyTable> keys() const override;
   void activated() override;
   bool isReady() const override {
     return !document_.files().isReading() && !prediction_.isPlanning() && !data_.isAsking();

@@ -169,6 +169,17 @@ void LayerStrip::keyPressEvent(QKeyEvent* event) {
   choose({extends ? range_.anchor : next, next});
 }
 
+KeyTable LayerStrip::keys() {
+  return {tr("In the strip of layers"),
+          {{{Qt::Key_Left, Qt::Key_Right, Qt::Key_Up, Qt::Key_Down},
+            tr("Another layer; with Shift more of them"),
+            tr("drag")},
+           {{Qt::Key_Home, Qt::Key_End}, tr("The first layer, the last one")},
+           {{QKeySequence::SelectAll}, tr("All layers")},
+           {{Qt::Key_Menu}, tr("What the chosen layers may do"), tr("right click")},
+           {{Qt::Key_Escape}, tr("No layer")}}};
+}
+
 void LayerStrip::contextMenuEvent(QContextMenuEvent* event) {
   if (!range_.isEmpty()) Q_EMIT menuRequested(event->globalPos());
 }

@@ -7,6 +7,7 @@
 
 #include "engine/recipe/recipe.h"
 #include "gui/views/compose/layer_lanes.h"
+#include "gui/widgets/key_table.h"
 
 namespace heddle::gui {
 
@@ -33,6 +34,7 @@ class LayerStrip : public QWidget {
 
  public:
   explicit LayerStrip(QWidget* parent = nullptr);
+  static KeyTable keys();
 
   void setRecipe(const recipe::Recipe& recipe);
   void setRange(const ModuleRange& range);

@@ -31,6 +31,7 @@ class LivePage : public Page {
   QString subtitle() const override;
   QWidget* headerWidget() override { return picker_; }
   QList<QAction*> pageActions() override { return {checkpoint_, stop_, kill_, resume_, fork_}; }
+  QList<KeyTable> keys() const override { return {TimelineWidget::keys(), LineChart::keys()}; }
   void activated() override { refresh(); }
   void showRun(qint64 run) override;
   bool isReady() const override { return loaded_ && !job_.running(); }

@@ -32,6 +32,7 @@ class RunsPage : public Page {
            marks_->actions() + QList<QAction*>{discard_, restore_, remove_};
   }
   QWidget* headerWidget() override { return where_; }
+  QList<KeyTable> keys() const override { return {RunsTable::keys()}; }
   void activated() override;
   void showRun(qint64 run) override;
   void showRuns(const QList<qint64>& runs) override;

@@ -178,6 +178,17 @@ void RunsTable::keyPressEvent(QKeyEvent* event) {
   QTableView::keyPressEvent(event);
 }
 
+KeyTable RunsTable::keys() {
+  return {tr("In the table of runs"),
+          {{{Qt::Key_Return}, tr("Open the run in Live"), tr("double click")},
+           {{Qt::Key_Space}, tr("Tick or untick the run, or its group"), tr("click on the box")},
+           {{Qt::SHIFT | Qt::Key_Up, Qt::SHIFT | Qt::Key_Down}, tr("Choose from here to there")},
+           {{Qt::Key_Escape}, tr("Untick all")},
+           {{Qt::Key_F2}, tr("Edit the name or the cell")},
+           {{Qt::Key_Left, Qt::Key_Right}, tr("Fold and unfold a group or a tree")},
+           {{Qt::Key_Delete}, tr("Move to the trash")}}};
+}
+
 void RunsTable::closeEditor(QWidget* editor, QAbstractItemDelegate::EndEditHint hint) {
   QTableView::closeEditor(editor, hint);
   Q_EMIT editingEnded();

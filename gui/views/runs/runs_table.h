@@ -9,6 +9,7 @@
 #include <QTableView>
 
 #include "gui/views/runs/run_selection.h"
+#include "gui/widgets/key_table.h"
 
 namespace heddle::gui {
 
@@ -18,6 +19,7 @@ class RunsTable : public QTableView {
  public:
   using QTableView::QTableView;
 
+  static KeyTable keys();
   /// Why there are no rows.
   void setEmptyText(const QString& text);
   bool isEditing() const { return state() == EditingState; }

@@ -12,6 +12,7 @@
 #include "gui/views/targets/key_dialog.h"
 #include "gui/widgets/dialog.h"
 #include "gui/widgets/layouts.h"
+#include "gui/widgets/list_keys.h"
 
 namespace heddle::gui {
 namespace {
@@ -84,6 +85,17 @@ TargetsPage::TargetsPage(Session& session, QWidget* parent)
   auto* title = heading(tr("Hosts"));
   title->setContentsMargins(16, 0, 16, 0);
   leftColumn->addWidget(title);
+  search_ = new SearchField(tr("Find a host"));
+  connect(search_, &QLineEdit::textChanged, this, &TargetsPage::search);
+  new ListKeys(search_, list_, [this](const QModelIndex&) { list_->setFocus(); });
+  auto* searchRow = new QHBoxLayout;
+  searchRow->setContentsMargins(16, 8, 16, 0);
+  searchRow->addWidget(search_);
+  leftColumn->addLayout(searchRow);
+  notFound_ = muted({});
+  notFound_->setContentsMargins(16, 8, 16, 0);
+  notFound_->hide();
+  leftColumn->addWidget(notFound_);
   leftColumn->addWidget(list_, 1);
   warnings_ = muted({});
   warnings_->setObjectName(QStringLiteral("warnings"));
@@ -224,7 +236,26 @@ void TargetsPage::showTargets() {
   model_.setEntries(std::move(entries));
   list_->setCurrentIndex(model_.index(std::max(0, model_.indexOf(before))));
   if (model_.indexOf(wanted_) >= 0) wanted_.clear();
+  search();
   Q_EMIT headerChanged();
+}
+
+void TargetsPage::search() {
+  const QString typed = search_->text().trimmed();
+  int first = -1;
+  for (int row = 0; row < model_.rowCount(); ++row) {
+    const TargetEntry& entry = model_.entry(row);
+    const bool found = entry.name().contains(typed, Qt::CaseInsensitive) ||
+                       addressOf(entry).contains(typed, Qt::CaseInsensitive);
+    list_->setRowHidden(row, !found);
+    if (found && first < 0) first = row;
+  }
+  notFound_->setText(tr("No host has “%1” in its name or address")
+                         .arg(notFound_->fontMetrics().elidedText(typed, Qt::ElideRight, 80)));
+  notFound_->setVisible(first < 0);
+  const QModelIndex now = list_->currentIndex();
+  if (first >= 0 && (!now.isValid() || list_->isRowHidden(now.row())))
+    list_->setCurrentIndex(model_.index(first));
 }
 
 const TargetEntry* TargetsPage::current() const {

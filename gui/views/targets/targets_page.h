@@ -13,6 +13,7 @@
 #include "gui/views/targets/host_list.h"
 #include "gui/views/targets/target_facts.h"
 #include "gui/views/targets/target_probe.h"
+#include "gui/widgets/search_field.h"
 #include "remote/ssh_config.h"
 
 namespace heddle::gui {
@@ -37,6 +38,8 @@ class TargetsPage : public Page {
   QWidget* makeDetail();
   void setOffered(remote::SshConfig config);
   void showTargets();
+  /// Hides the hosts that the search does not find.
+  void search();
   void showCurrent();
   void showCounts();  // says how long ago, too
   void showRuns(const TargetEntry& entry);
@@ -82,7 +85,9 @@ class TargetsPage : public Page {
   QHash<QString, TargetEntry> seen_;  // reports and errors of this session, by name
   TargetListModel model_;
   QWidget* left_;
+  SearchField* search_;
   HostList* list_;
+  QLabel* notFound_;
   QLabel* warnings_;  // hosts of ~/.ssh/config that are not offered, and why
   QLabel* name_;
   ElidedLabel* address_;
