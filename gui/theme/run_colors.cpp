@@ -2,19 +2,12 @@
 
 #include <QPainter>
 #include <QSet>
-#include <array>
 #include <cmath>
 
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
 namespace {
-
-// Order: blue, vermilion, bluish green, reddish purple, orange, sky blue, text (for black), yellow.
-constexpr std::array<const char*, kRunColors> kDark = {"#4f94dc", "#e8702a", "#14ab80", "#d98bb8",
-                                                       "#e69f00", "#7cc7f0", "",        "#f0e442"};
-constexpr std::array<const char*, kRunColors> kLight = {"#0072b2", "#d55e00", "#009e73", "#c3709e",
-                                                        "#c48700", "#3f9bd1", "",        "#9d9528"};
 
 /// A slot of a run with its own colour: this bit, a marker and 24 bits of colour.
 constexpr int kOwnSlot = 1 << 30, kOwnMarker = 24, kOwnColor = 0xffffff;
@@ -44,7 +37,7 @@ RunStroke runStroke(int slot, Scheme scheme) {
     return {seen(QColor::fromRgb(static_cast<QRgb>(slot & kOwnColor)), scheme),
             (slot & ~kOwnSlot) >> kOwnMarker};
   const int color = slot % kRunColors;
-  const char* name = (scheme == Scheme::dark ? kDark : kLight)[static_cast<size_t>(color)];
+  const char* name = (scheme == Scheme::dark ? kDarkRunPalette : kLightRunPalette)[static_cast<size_t>(color)];
   return {*name ? QColor(name) : colorsOf(scheme).text, (color + slot / kRunColors) % kRunMarkers};
 }
 

@@ -8,13 +8,14 @@
 #include <QList>
 #include <QPainterPath>
 
+#include "base/run_palette.h"
 #include "gui/theme/tokens.h"
 
 class QPainter;
 
 namespace heddle::gui {
 
-inline constexpr int kRunColors = 8;
+inline constexpr int kRunColors = static_cast<int>(kRunPalette);
 inline constexpr int kRunMarkers = 6;
 
 /// How a run is drawn: a solid line with a marker now and then.

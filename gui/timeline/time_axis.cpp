@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/time_units.h"
-#include "gui/round_step.h"
+#include "base/round_step.h"
 
 namespace heddle::gui {
 namespace {

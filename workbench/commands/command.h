@@ -70,6 +70,7 @@ struct ShowOptions {
 struct CompareOptions {
   std::vector<std::string> runs;
   bool json = false;
+  std::string report;  // a file to write instead; empty: none
 };
 
 struct ExportOptions {

@@ -1,4 +1,4 @@
-// heddle compare RUN RUN... [--json]
+// heddle compare RUN RUN... [--json | --report FILE]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "workbench/commands/command.h"
 #include "workbench/commands/compare_text.h"
 #include "workbench/commands/format.h"
+#include "workbench/report/report.h"
 
 namespace heddle::workbench {
 namespace {
@@ -79,12 +80,21 @@ std::string compare_text(const storage::Comparison& comparison) {
 }
 
 int compare_command(const Context& context, const CompareOptions& options) {
+  if (!options.report.empty() && !is_report_name(options.report))
+    return report(Error{fmt::format("--report: {} does not end in .html or .md", options.report)},
+                  kExitUsage);
   return with_reader(context, [&](storage::Reader& reader) -> Result<int> {
     std::vector<storage::RunId> ids;
     for (const std::string& name : options.runs) {
       const Result<storage::RunDetail> run = find_run(reader, name);
       if (!run) return report(run.error(), kExitUsage);
       ids.push_back(run->summary.id);
+    }
+    if (!options.report.empty()) {
+      const auto written = write_report(reader, {.runs = ids}, options.report);
+      if (!written) return fail(written);
+      say("{}\n", options.report);
+      return kExitDone;
     }
     const auto comparison = reader.compare(ids);
     if (!comparison) return fail(comparison);

@@ -186,7 +186,13 @@ class CommandLine {
   void add_compare() {
     CLI::App* command = app_.add_subcommand("compare", "Put runs side by side");
     command->add_option("RUN", compare_.runs, "names or ids")->required()->expected(2, -1);
-    command->add_flag("--json", compare_.json, "as JSON");
+    CLI::Option* json = command->add_flag("--json", compare_.json, "as JSON");
+    command
+        ->add_option("--report", compare_.report,
+                     "write what differs, curves, memory and timelines into one file to send: "
+                     "HTML, or Markdown without pictures")
+        ->type_name("FILE.html|FILE.md")
+        ->excludes(json);
     when_named(command, [this](const Context& c) { return compare_command(c, compare_); });
   }
 

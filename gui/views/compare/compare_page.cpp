@@ -13,7 +13,9 @@
 #include "gui/views/compare/run_chooser.h"
 #include "gui/views/compare/run_groups.h"
 #include "gui/widgets/empty_state.h"
+#include "gui/widgets/file_dialog.h"
 #include "gui/widgets/layouts.h"
+#include "workbench/report/report.h"
 
 namespace heddle::gui {
 namespace {
@@ -31,7 +33,15 @@ ComparePage::ComparePage(Session& session, QWidget* parent)
     : Page(session, parent),
       newest_(session.readingThread(), this),
       reading_(session.readingThread(), this),
-      listing_(session.readingThread(), this) {
+      listing_(session.readingThread(), this),
+      reporting_(session.readingThread(), this) {
+  report_ = new QAction(icon(QStringLiteral("file")), tr("Report"), this);
+  report_->setObjectName(QStringLiteral("compareReport"));
+  report_->setProperty("topBar", true);
+  report_->setToolTip(tr("Write this comparison into one file to send: HTML with its pictures, or "
+                         "Markdown"));
+  report_->setEnabled(false);
+  connect(report_, &QAction::triggered, this, &ComparePage::writeReport);
   copy_ = new QAction(icon(QStringLiteral("copy")), tr("Copy table"), this);
   copy_->setObjectName(QStringLiteral("copyTable"));
   copy_->setProperty("topBar", true);
@@ -73,6 +83,7 @@ QWidget* ComparePage::makeContent() {
     if (keeping_) openSettings()->setValue(layoutKey(), upper_->saveState());
   });
   memory_ = new MemoryBars;
+  relations_ = new Relations(choices_);
   timelines_ = new CompareTimelines;
   connect(timelines_, &CompareTimelines::readNeeded, this, [this] { read(); });
   connect(timelines_->chooseButton(), &QPushButton::clicked, this, &ComparePage::offerTimelines);
@@ -90,6 +101,7 @@ QWidget* ComparePage::makeContent() {
   rows_->addWidget(makeTop());
   rows_->addWidget(legend_);
   rows_->addWidget(upper_, 1);
+  rows_->addWidget(relations_);
   rows_->addWidget(memory_);
   rows_->addLayout(steps_, 1);
   arrange();
@@ -257,6 +269,7 @@ void ComparePage::showRuns(const QList<qint64>& wanted) {
     reading_.drop();
     stack_->setCurrentIndex(1);
     copy_->setEnabled(false);
+    report_->setEnabled(false);
     Q_EMIT headerChanged();
     return;
   }
@@ -337,9 +350,11 @@ void ComparePage::display() {
                   : colorByRun(data_.comparison.runs, session().runSlots().of(ids), scheme);
   legend_->setColoring(key ? keys_[*key].name : QString(), coloring_);
   copy_->setEnabled(true);
+  report_->setEnabled(!data_.hasPlansAlone());
   showTables();
   showHidden();
   showCurves();
+  relations_->display(data_.comparison, keys_, coloring_.strokes);
   showMemory();
   showSteps();
   arrange();
@@ -459,6 +474,32 @@ void ComparePage::openChooser(QWidget* at, std::vector<storage::RunSummary> all,
   chooser->setRuns(std::move(all), QSet<qint64>(ticked.begin(), ticked.end()));
   connect(chooser, &RunChooser::ticked, this, tick);
   chooser->popup(at->mapToGlobal(QPoint(0, at->height() + 4)));
+}
+
+/// Hidden runs are left out, and plans: the store does not have them.
+void ComparePage::writeReport() {
+  workbench::ReportQuery query{.baseline = choices_.baseline(),
+                               .rank = timelines_->rank(),
+                               .step = timelines_->step()};
+  for (const storage::RunSummary& run : data_.comparison.runs)
+    if (!isPlanned(run.id) && !choices_.isHidden(run.id)) query.runs.push_back(run.id);
+  for (const qint64 run : choices_.timelines())
+    if (!isPlanned(run)) query.timelines.push_back(run);
+  QString file = FileDialog::fileToSave(this, tr("Write a report"), QStringLiteral("comparison.html"),
+                                        tr("Reports (*.html *.md)"));
+  if (file.isEmpty()) return;
+  if (!workbench::is_report_name(file.toStdString())) file += QStringLiteral(".html");
+  session().read(
+      reporting_,
+      [query, path = file.toStdString()](storage::Reader& reader) {
+        return workbench::write_report(reader, query, path);
+      },
+      [this, file](const Result<>& written) {
+        if (!written)
+          return Q_EMIT session().message(QString::fromStdString(written.error().message),
+                                          Tone::bad);
+        Q_EMIT session().message(tr("The report is in %1").arg(file), Tone::good);
+      });
 }
 
 void ComparePage::copyTable() {

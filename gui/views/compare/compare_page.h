@@ -15,6 +15,7 @@
 #include "gui/views/compare/difference_view.h"
 #include "gui/views/compare/key_box.h"
 #include "gui/views/compare/memory_bars.h"
+#include "gui/views/compare/relations.h"
 #include "gui/views/compare/run_chips.h"
 #include "gui/views/compare/run_table.h"
 #include "gui/widgets/segment.h"
@@ -28,7 +29,7 @@ class ComparePage : public Page {
   explicit ComparePage(Session& session, QWidget* parent = nullptr);
 
   QString subtitle() const override;
-  QList<QAction*> pageActions() override { return {copy_}; }
+  QList<QAction*> pageActions() override { return {report_, copy_}; }
   QList<KeyTable> keys() const override;
   void activated() override;
   void showRun(qint64 run) override;
@@ -72,10 +73,12 @@ class ComparePage : public Page {
   void openChooser(QWidget* at, std::vector<storage::RunSummary> all, const QList<qint64>& ticked,
                    const std::function<void(qint64, bool)>& tick);
   void copyTable();
+  void writeReport();
 
   Job newest_;
   Job reading_;
   Job listing_;
+  Job reporting_;
   std::shared_ptr<CompareReader> reader_ = std::make_shared<CompareReader>();
   CompareChoices choices_;
   Plans plans_;          // of which some may be among the runs
@@ -103,9 +106,11 @@ class ComparePage : public Page {
   Segment* numbers_;
   ChartBoard* board_;
   MemoryBars* memory_;
+  Relations* relations_;
   CompareTimelines* timelines_;
   StepDifferences* nodes_;
   QAction* copy_;
+  QAction* report_;
   bool keeping_ = false;
   qint64 nodesOf_ = 0;  // to be shown once it is read
 };

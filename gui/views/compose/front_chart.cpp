@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "gui/format.h"
-#include "gui/round_step.h"
+#include "base/round_step.h"
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {

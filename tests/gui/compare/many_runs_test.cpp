@@ -16,8 +16,8 @@ using namespace heddle::gui;
 namespace {
 
 /// The page with so many runs, and its parts by their accessible names.
-struct Shown {
-  Shown(const QString& store, const QList<qint64>& runs) : session(store), page(session) {
+struct ManyShown {
+  ManyShown(const QString& store, const QList<qint64>& runs) : session(store), page(session) {
     page.resize(1500, 900);
     page.show();
     page.showRuns(runs);
@@ -66,7 +66,7 @@ class ManyRunsTest : public QObject {
   void initTestCase() { Theme::install(Theme::Mode::light); }
 
   void aClickOnAKeySorts() {
-    Shown shown(many_.path(), many_.ids.first(20));
+    ManyShown shown(many_.path(), many_.ids.first(20));
     QTRY_VERIFY(shown.page.isReady());
     const QString first = shown.name(0);
     const QString key = QStringLiteral("loss");
@@ -87,7 +87,7 @@ class ManyRunsTest : public QObject {
 
   // One value of each result is the best, whichever way is better.
   void theBestValueIsMarked() {
-    Shown shown(many_.path(), many_.ids.first(20));
+    ManyShown shown(many_.path(), many_.ids.first(20));
     QTRY_VERIFY(shown.page.isReady());
     const QAbstractItemModel* model = shown.table()->model();
     double least = 1e9, marked = -1;
@@ -100,7 +100,7 @@ class ManyRunsTest : public QObject {
   }
 
   void numbersAreDifferencesFromTheBaseline() {
-    Shown shown(many_.path(), many_.ids.first(12));
+    ManyShown shown(many_.path(), many_.ids.first(12));
     QTRY_VERIFY(shown.page.isReady());
     const QString key = QStringLiteral("loss");
     const auto isBaseline = [&](int row) {
@@ -129,7 +129,7 @@ class ManyRunsTest : public QObject {
   }
 
   void selectedRunsAreHighlightedAndHiddenByKey() {
-    Shown shown(many_.path(), many_.ids.first(8));
+    ManyShown shown(many_.path(), many_.ids.first(8));
     QTRY_VERIFY(shown.page.isReady());
     QTRY_COMPARE(shown.curves(), 8);
     shown.click(2);
@@ -149,7 +149,7 @@ class ManyRunsTest : public QObject {
   }
 
   void timelinesAreOfAChosenFew() {
-    Shown shown(many_.path(), many_.ids.first(12));
+    ManyShown shown(many_.path(), many_.ids.first(12));
     QTRY_VERIFY(shown.page.isReady());
     auto* button = shown.page.findChild<QPushButton*>(QStringLiteral("chooseTimelines"));
     QCOMPARE(button->text(), QStringLiteral("4 of 12 runs"));
@@ -161,7 +161,7 @@ class ManyRunsTest : public QObject {
   }
 
   void runsAreColouredByAKey() {
-    Shown shown(many_.path(), many_.ids.first(20));
+    ManyShown shown(many_.path(), many_.ids.first(20));
     QTRY_VERIFY(shown.page.isReady());
     const auto strokes = [&] {
       QSet<QRgb> found;
@@ -187,7 +187,7 @@ class ManyRunsTest : public QObject {
   // Nothing is dropped, and the page answers.
   void allOf241AreThere() {
     samples::ManyRuns most{241};
-    Shown shown(most.path(), most.ids);
+    ManyShown shown(most.path(), most.ids);
     QTRY_VERIFY_WITH_TIMEOUT(shown.page.isReady(), 30000);
     QCOMPARE(shown.table()->model()->rowCount(), 241);
     QCOMPARE(shown.page.subtitle(), QStringLiteral("241 runs"));

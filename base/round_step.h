@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace heddle::gui {
+namespace heddle {
 
 /// The smallest 1, 2 or 5 times a power of ten that is at least `least`, which is above zero.
 inline double roundStep(double least) {
@@ -14,4 +14,4 @@ inline double roundStep(double least) {
   return 10.0 * power;
 }
 
-}  // namespace heddle::gui
+}  // namespace heddle

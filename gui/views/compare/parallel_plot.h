@@ -1,0 +1,71 @@
+// Parallel coordinates: an axis a key, a line a run. Dragging along an axis brushes a stretch of
+// it; the runs inside every brush are reported. Keys: left and right choose an axis, up and down
+// keep the upper or lower half of its brush, Esc drops all brushes. GUI thread only.
+#pragma once
+
+#include <QSet>
+#include <QWidget>
+#include <map>
+
+#include "gui/theme/run_colors.h"
+#include "gui/views/compare/value_axis.h"
+
+namespace heddle::gui {
+
+/// A run in the plots of relations.
+struct PlottedRun {
+  qint64 id = 0;
+  QString name;
+  RunStroke stroke;
+  bool hidden = false;
+  bool highlighted = false;
+};
+
+class ParallelPlot : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit ParallelPlot(QWidget* parent = nullptr);
+  /// Axes have an entry a run. `notes`: one under each axis; may be empty. Brushes stay where the
+  /// same axes do.
+  void display(std::vector<PlottedRun> runs, std::vector<ValueAxis> axes, QStringList notes);
+  QSize sizeHint() const override { return {600, 300}; }
+  QSize minimumSizeHint() const override { return {240, 220}; }
+
+ Q_SIGNALS:
+  /// The runs inside every brush; empty: there is no brush, or no run is inside.
+  void brushed(const QSet<qint64>& runs);
+
+ protected:
+  void paintEvent(QPaintEvent*) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  struct Brush {
+    double low = 0, high = 1;  // places on the axis
+  };
+
+  QRectF plot() const;
+  double xOf(size_t axis) const;
+  double yOf(double place) const;
+  double placeAt(double y) const;
+  size_t axisAt(double x) const;
+  bool isInside(size_t run) const;
+  void paintRun(QPainter& painter, size_t run, bool bright) const;
+  void paintAxis(QPainter& painter, size_t axis) const;
+  void tell();
+
+  std::vector<PlottedRun> runs_;
+  std::vector<ValueAxis> axes_;
+  QStringList notes_;
+  std::map<QString, Brush> brushes_;  // by the axis's name
+  size_t current_ = 0;
+  std::optional<double> pressed_;  // place
+};
+
+}  // namespace heddle::gui

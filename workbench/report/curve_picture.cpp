@@ -1,0 +1,79 @@
+#include "workbench/report/curve_picture.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/telemetry/metrics.h"
+#include "workbench/report/run_look.h"
+
+namespace heddle::workbench {
+namespace {
+
+constexpr double kWidth = 900, kHeight = 300;
+constexpr double kLeft = 72, kRight = 36, kTop = 14, kBottom = 34;
+constexpr size_t kFewPointsToSettle = 10;  // a curve's first tenth does not decide the scale
+
+struct Extent {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  void include(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  bool valid() const { return low <= high; }
+};
+
+}  // namespace
+
+Svg curve_picture(const ReportChart& chart) {
+  Svg svg(kWidth, kHeight);
+  Extent x, y;
+  for (const auto& curve : chart.curves)
+    for (size_t i = 0; i < curve.size(); ++i) {
+      x.include(curve[i].first);
+      if (curve.size() < kFewPointsToSettle || i >= curve.size() / kFewPointsToSettle)
+        y.include(curve[i].second);
+    }
+  if (!x.valid() || !y.valid()) return svg;
+  const double room = y.high > y.low ? (y.high - y.low) * 0.05 : std::abs(y.low) * 0.05 + 1e-9;
+  y.low -= room;
+  y.high += room;
+  const auto across = [&](double value) {
+    const double share = x.high > x.low ? (value - x.low) / (x.high - x.low) : 0.5;
+    return kLeft + share * (kWidth - kLeft - kRight);
+  };
+  const auto up = [&](double value) {
+    const double share = std::clamp((value - y.low) / (y.high - y.low), 0.0, 1.0);
+    return kHeight - kBottom - share * (kHeight - kTop - kBottom);
+  };
+  for (const double tick : round_ticks(y.low, y.high, 5)) {
+    svg.line(kLeft, up(tick), kWidth - kRight, up(tick), kFrame);
+    svg.text(kLeft - 6, up(tick) + 4, telemetry::value_text(chart.metric, tick), Svg::Anchor::end);
+  }
+  for (const double tick : round_ticks(x.low, x.high, 6)) {
+    svg.line(across(tick), kHeight - kBottom, across(tick), kHeight - kBottom + 4, kMutedInk);
+    svg.text(across(tick), kHeight - kBottom + 16, count_text(tick), Svg::Anchor::middle);
+  }
+  svg.text(kWidth - kRight, kHeight - 4, "step", Svg::Anchor::end);
+  double taken = -1;  // numbers at the ends of curves do not meet
+  std::vector<std::pair<double, size_t>> ends;
+  for (size_t run = 0; run < chart.curves.size(); ++run) {
+    const auto& curve = chart.curves[run];
+    if (curve.empty()) continue;
+    std::vector<std::pair<double, double>> points;
+    for (const auto& [step, value] : curve) points.emplace_back(across(step), up(value));
+    svg.polyline(points, run_color(run), 1.4, run_dashes(run));
+    ends.emplace_back(points.back().second, run);
+  }
+  std::ranges::sort(ends);
+  for (const auto& [at, run] : ends) {
+    if (at < taken + 10) continue;
+    taken = at;
+    const double end = across(chart.curves[run].back().first);
+    svg.text(end + 4, at + 4, run_number(run), Svg::Anchor::start, run_color(run), true);
+  }
+  return svg;
+}
+
+}  // namespace heddle::workbench

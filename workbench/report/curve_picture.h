@@ -1,0 +1,11 @@
+// A metric's curves over steps.
+#pragma once
+
+#include "workbench/report/report_data.h"
+#include "workbench/report/svg.h"
+
+namespace heddle::workbench {
+
+Svg curve_picture(const ReportChart& chart);
+
+}  // namespace heddle::workbench

@@ -1,0 +1,138 @@
+#include "workbench/report/report_data.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace heddle::workbench {
+namespace {
+
+constexpr size_t kTimelines = 4;  // shown unless others are asked for
+constexpr size_t kPoints = 600, kFewPoints = 200, kManyRuns = 20;
+constexpr size_t kAlignedRows = 12;
+constexpr const char* kCharted[] = {"loss", "validation_loss", "tokens_per_second"};
+
+using Points = std::vector<std::pair<double, double>>;
+
+Result<Points> read_curve(storage::Reader& reader, const storage::RunDetail& run,
+                          const std::string& metric, size_t points) {
+  Points curve;
+  if (run.ranks.empty() || std::ranges::find(run.series, metric) == run.series.end()) return curve;
+  const auto bins = reader.series(run.summary.id, metric, run.ranks.front(), {}, points);
+  if (!bins) return fail(bins);
+  for (const storage::Bin& bin : *bins)
+    if (std::isfinite(bin.mean)) curve.emplace_back(static_cast<double>(bin.last_step), bin.mean);
+  return curve;
+}
+
+/// At the steps of both; the finer curve is taken at its last point before.
+Points difference_of(const Points& curve, const Points& baseline) {
+  Points difference;
+  for (const auto& [x, y] : curve) {
+    const auto after = std::ranges::upper_bound(baseline, x, {}, &std::pair<double, double>::first);
+    if (after == baseline.begin() || (after == baseline.end() && baseline.back().first < x))
+      continue;
+    difference.emplace_back(x, y - std::prev(after)->second);
+  }
+  return difference;
+}
+
+Result<> read_charts(storage::Reader& reader, const std::vector<storage::RunDetail>& runs,
+                     Report& report) {
+  const size_t points = runs.size() > kManyRuns ? kFewPoints : kPoints;
+  for (const char* metric : kCharted) {
+    ReportChart chart{metric, false, {}};
+    for (const storage::RunDetail& run : runs) {
+      auto curve = read_curve(reader, run, metric, points);
+      if (!curve) return fail(curve);
+      chart.curves.push_back(std::move(*curve));
+    }
+    if (std::ranges::all_of(chart.curves, &Points::empty)) continue;
+    ReportChart difference{metric, true, {}};
+    const Points& baseline = chart.curves[report.baseline];
+    for (size_t run = 0; run < chart.curves.size(); ++run)
+      difference.curves.push_back(
+          run == report.baseline ? Points() : difference_of(chart.curves[run], baseline));
+    const bool differs = std::string_view(metric) == "loss" &&
+                         !std::ranges::all_of(difference.curves, &Points::empty);
+    report.charts.push_back(std::move(chart));
+    if (differs) report.charts.push_back(std::move(difference));
+  }
+  return {};
+}
+
+ReportMemory memory_of(const RunSteps& steps) {
+  ReportMemory memory;
+  if (steps.document) memory.predicted = steps.document->memory;
+  for (const auto& [rank, side] : steps.measured)
+    if (side.memory && (!memory.measured || side.memory->total() > memory.measured->total()))
+      memory.measured = side.memory;
+  return memory;
+}
+
+Spent spent_of(const Side& side) {
+  Spent spent;
+  for (const Stretch& stretch : stretches_of(side.spans, side.step_us))
+    spent[stretch.part] += stretch.end - stretch.begin;
+  return spent;
+}
+
+ReportAlignment alignment_of(size_t left, size_t right, const Pair& pair) {
+  const Alignment aligned = align(pair.left, pair.right);
+  return {left, right, with_others(aligned.by(Grouping::bucket), kAlignedRows),
+          with_others(aligned.by(Grouping::module), kAlignedRows),
+          surprises(aligned, pair.left, pair.right)};
+}
+
+Result<> read_steps_of(storage::Reader& reader, const std::vector<storage::RunDetail>& runs,
+                       const ReportQuery& query, Report& report) {
+  std::set<storage::RunId> shown(query.timelines.begin(), query.timelines.end());
+  for (size_t run = 0; run < runs.size() && query.timelines.empty() && shown.size() < kTimelines;
+       ++run)
+    shown.insert(runs[run].summary.id);
+  std::map<size_t, RunSteps> all;
+  report.memory.resize(runs.size());
+  for (size_t run = 0; run < runs.size(); ++run) {
+    if (!shown.contains(runs[run].summary.id)) continue;
+    auto steps = read_steps(reader, runs[run], query.step);
+    if (!steps) return fail(steps);
+    report.memory[run] = memory_of(*steps);
+    if (const auto measured = steps->measured.find(query.rank); measured != steps->measured.end())
+      report.steps.push_back(
+          {run, steps->step, measured->second, spent_of(measured->second)});
+    all.emplace(run, std::move(*steps));
+  }
+  const auto baseline = all.find(report.baseline);
+  if (baseline == all.end()) return {};
+  for (const auto& [run, steps] : all)
+    if (run != report.baseline)
+      if (const auto pair = usual_pair(baseline->second, steps, query.rank))
+        report.alignments.push_back(alignment_of(report.baseline, run, *pair));
+  return {};
+}
+
+}  // namespace
+
+Result<Report> read_report(storage::Reader& reader, const ReportQuery& query) {
+  Report report;
+  report.rank = query.rank;
+  report.made =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  auto comparison = reader.compare(query.runs);
+  if (!comparison) return fail(comparison);
+  report.comparison = std::move(*comparison);
+  std::vector<storage::RunDetail> runs;
+  for (const storage::RunId id : query.runs) {
+    auto run = reader.run(id);
+    if (!run) return fail(run);
+    if (id == query.baseline) report.baseline = runs.size();
+    runs.push_back(std::move(*run));
+  }
+  if (const auto read = read_charts(reader, runs, report); !read) return fail(read);
+  if (const auto read = read_steps_of(reader, runs, query, report); !read) return fail(read);
+  return report;
+}
+
+}  // namespace heddle::workbench

@@ -1,0 +1,62 @@
+// All that a report shows of the compared runs, read from the store. Plain data.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "storage/queries.h"
+#include "workbench/run_steps.h"
+
+namespace heddle::workbench {
+
+struct ReportQuery {
+  std::vector<storage::RunId> runs = {};
+  storage::RunId baseline = 0;                  // 0: the first run
+  std::vector<storage::RunId> timelines = {};   // empty: the first few
+  int64_t rank = 0;                             // whose timelines
+  int64_t step = 0;                             // 0: each run's newest profiled one
+};
+
+/// One metric of all runs over steps.
+struct ReportChart {
+  std::string metric;
+  bool difference = false;  // from the baseline, at the steps that both have
+  std::vector<std::vector<std::pair<double, double>>> curves;  // an entry a run; may be empty
+};
+
+struct ReportMemory {
+  std::optional<plan::MemoryBytes> predicted, measured;  // of the rank that holds most
+};
+
+/// A measured step of one rank.
+struct ReportStep {
+  size_t run = 0;
+  int64_t step = 0;
+  Side side;
+  Spent spent;
+};
+
+/// The steps of the baseline and another run, laid side by side.
+struct ReportAlignment {
+  size_t left = 0, right = 0;  // runs
+  std::vector<Row> buckets, modules;  // the largest differences first, the rest put together
+  std::vector<Surprise> surprises;
+};
+
+struct Report {
+  storage::Comparison comparison;
+  size_t baseline = 0;
+  std::vector<ReportChart> charts;
+  std::vector<ReportMemory> memory;  // an entry a run
+  int64_t rank = 0;
+  std::vector<ReportStep> steps;
+  std::vector<ReportAlignment> alignments;
+  double made = 0;  // Unix seconds
+};
+
+Result<Report> read_report(storage::Reader& reader, const ReportQuery& query);
+
+}  // namespace heddle::workbench

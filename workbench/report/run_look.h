@@ -1,0 +1,30 @@
+// How a run is told apart in a report's pictures: a number that its table has too, a colour, and
+// dashes from the ninth run on. Reports are light: they are read on paper as well.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "base/run_palette.h"
+
+namespace heddle::workbench {
+
+inline constexpr const char* kInk = "#1a1e26";
+inline constexpr const char* kMutedInk = "#586274";
+inline constexpr const char* kFrame = "#d9dee6";
+
+/// "1" for the first.
+inline std::string run_number(size_t run) { return std::to_string(run + 1); }
+
+inline std::string run_color(size_t run) {
+  const std::string color = kLightRunPalette[run % kRunPalette];
+  return color.empty() ? kInk : color;
+}
+
+/// As SVG has it; empty: solid.
+inline std::string run_dashes(size_t run) {
+  constexpr std::array kDashes = {"", "7 3", "2 3", "9 3 2 3"};
+  return kDashes[run / kRunPalette % kDashes.size()];
+}
+
+}  // namespace heddle::workbench

@@ -1,0 +1,105 @@
+#include "workbench/report/svg.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "base/one_line.h"
+#include "base/round_step.h"
+
+namespace heddle::workbench {
+namespace {
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    uint32_t three = 0;
+    for (size_t j = 0; j < 3; ++j)
+      three = three << 8 | (i + j < bytes.size() ? static_cast<uint8_t>(bytes[i + j]) : 0u);
+    for (size_t j = 0; j < 4; ++j)
+      text += i + j <= bytes.size() ? kDigits[three >> (18 - 6 * j) & 63] : '=';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : one_line(text)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+void Svg::line(double x1, double y1, double x2, double y2, std::string_view color, double width) {
+  body_ += fmt::format(
+      R"(<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke="{}" stroke-width="{}"/>)", x1,
+      y1, x2, y2, color, width);
+}
+
+void Svg::polyline(const std::vector<std::pair<double, double>>& points, std::string_view color,
+                   double width, std::string_view dashes) {
+  body_ += fmt::format(R"(<polyline fill="none" stroke="{}" stroke-width="{}")", color, width);
+  if (!dashes.empty()) body_ += fmt::format(R"( stroke-dasharray="{}")", dashes);
+  body_ += R"( points=")";
+  for (const auto& [x, y] : points) body_ += fmt::format("{:.1f},{:.1f} ", x, y);
+  body_ += R"("/>)";
+}
+
+void Svg::rect(double x, double y, double width, double height, std::string_view color) {
+  body_ += fmt::format(
+      R"(<rect x="{:.2f}" y="{:.1f}" width="{:.2f}" height="{:.1f}" fill="{}"/>)", x, y, width,
+      height, color);
+}
+
+void Svg::text(double x, double y, std::string_view text, Anchor anchor, std::string_view color,
+               bool bold) {
+  constexpr const char* kAnchors[] = {"start", "middle", "end"};
+  body_ += fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="{}" fill="{}"{}>{}</text>)", x,
+                       y, kAnchors[static_cast<size_t>(anchor)], color,
+                       bold ? R"( font-weight="600")" : "", escaped(text));
+}
+
+std::string Svg::document() const {
+  return fmt::format(
+      R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" )"
+      R"(font-family="Inter, system-ui, sans-serif" font-size="11">)"
+      R"(<rect width="{0}" height="{1}" fill="#ffffff"/>{2}</svg>)",
+      width_, height_, body_);
+}
+
+std::string Svg::data_uri() const { return "data:image/svg+xml;base64," + base64(document()); }
+
+std::vector<double> round_ticks(double low, double high, int about) {
+  if (!(high > low)) return {low};
+  const double step = roundStep((high - low) / about);
+  std::vector<double> ticks;
+  for (double tick = std::ceil(low / step) * step; tick <= high + step * 1e-9; tick += step)
+    ticks.push_back(std::abs(tick) < step * 1e-6 ? 0 : tick);
+  return ticks;
+}
+
+}  // namespace heddle::workbench

@@ -1,0 +1,41 @@
+// A picture being drawn as SVG, and where numbers are on its axes. Text in it is escaped.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace heddle::workbench {
+
+/// The text with what HTML and XML give a meaning spelled out: it is text wherever it is put, in
+/// quotes too. Control characters are made visible.
+std::string escaped(std::string_view text);
+
+class Svg {
+ public:
+  enum class Anchor { start, middle, end };
+
+  Svg(double width, double height) : width_(width), height_(height) {}
+  void line(double x1, double y1, double x2, double y2, std::string_view color, double width = 1);
+  void polyline(const std::vector<std::pair<double, double>>& points, std::string_view color,
+                double width = 1.4, std::string_view dashes = {});
+  void rect(double x, double y, double width, double height, std::string_view color);
+  void text(double x, double y, std::string_view text, Anchor anchor = Anchor::start,
+            std::string_view color = "#586274", bool bold = false);
+
+  /// As the value of an <img>'s src: a data URI, in which no script runs.
+  std::string data_uri() const;
+  std::string document() const;
+  double width() const { return width_; }
+  double height() const { return height_; }
+
+ private:
+  double width_, height_;
+  std::string body_;
+};
+
+/// Round numbers between low and high, about so many, ascending; one where both are the same.
+std::vector<double> round_ticks(double low, double high, int about);
+
+}  // namespace heddle::workbench
