@@ -1,0 +1,188 @@
+// A comparison as one file: all parts are there, and names and notes from outside stay text.
+#include "workbench/report/report.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+#include <QXmlStreamReader>
+
+#include "storage/writer.h"
+#include "tests/support/results.h"
+#include "tests/support/test_class.h"
+#include "workbench/report/report_document.h"
+
+using namespace heddle;
+using namespace heddle::workbench;
+using telemetry::Span;
+
+namespace {
+
+constexpr const char* kHostile = "x\"><script>alert(1)</script><img src=y onerror=z>|`**\n# a";
+
+std::vector<Span> spans_of(bool hidden) {
+  const int64_t late = hidden ? 0 : 30'000;
+  return {{"all_gather", "layers.0", 0, 10'000, 1, 0, 0},
+          {"mm", "layers.0.wq", 10'000, 40'000, 0, 0, 2},
+          {"all_gather", "layers.1", hidden ? 15'000 : 50'000, 30'000, 1, 0, 1},
+          {"mm", "layers.1.wq", 50'000 + late, 40'000, 0, 0, 4}};
+}
+
+storage::RunId add_run(storage::Writer& writer, const std::string& name, bool hidden) {
+  storage::NewRun run;
+  run.name = name;
+  run.recipe_name = kHostile;
+  run.target = kHostile;
+  run.recipe_values = {{"optimizer.lr", hidden ? "1e-3" : "3e-3"}, {"model.dim", "64"}};
+  const storage::RunId id = must(writer.create_run(run)).id;
+  std::vector<telemetry::Record> records{telemetry::Start{
+      1e9, 0, 1, "planned", {{"host", hidden ? std::string("loom") : kHostile}}, {}}};
+  records.emplace_back(telemetry::Spans{5, 1e9, spans_of(hidden)});
+  for (int64_t step = 1; step <= 40; ++step)
+    records.emplace_back(telemetry::Step{
+        step,
+        1e9 + static_cast<double>(step),
+        {{"loss", 4.0 / static_cast<double>(step) + (hidden ? 0 : 0.5)},
+         {"step_seconds", hidden ? 0.09 : 0.125},
+         {"tokens_per_second", hidden ? 1000.0 : 800.0}}});
+  records.emplace_back(
+      telemetry::End{1e9 + 50, "done", "", {{"peak_bytes", hidden ? 2e9 : 1e9}, {"loss", 3}}});
+  std::string log;
+  uint64_t seq = 0;
+  for (const auto& record : records) log += must(telemetry::encode(record, seq++));
+  must(writer.ingest(id, 0, 0, 0, log));
+  must(writer.set_notes(id, kHostile));
+  must(writer.set_tags(id, {kHostile}));
+  return id;
+}
+
+/// The text between the first `from` and the next `to`.
+QString between(const QString& text, const QString& from, const QString& to) {
+  const qsizetype begin = text.indexOf(from) + from.size();
+  return text.mid(begin, text.indexOf(to, begin) - begin);
+}
+
+}  // namespace
+
+class ReportTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    store_ = folder_.filePath("runs.sqlite").toStdString();
+    auto writer = must(storage::Writer::open(store_));
+    must(writer->take_lease());
+    query_.runs = {add_run(*writer, "hidden", true), add_run(*writer, "exposed & <late>", false)};
+    writer.reset();
+    auto reader = must(storage::Reader::open(store_));
+    report_ = must(read_report(reader, query_));
+  }
+
+  void all_parts_are_there() {
+    QStringList titles;
+    for (const ReportSection& section : sections_of(report_))
+      titles << QString::fromStdString(section.title);
+    QCOMPARE(titles, (QStringList{"Runs", "What differs", "Curves", "Where a step's time went",
+                                  "Where the steps of 1  hidden and 2  exposed & <late> differ"}));
+    const QString html = QString::fromStdString(html_report(report_));
+    QCOMPARE(html.count("<img "), 4);  // loss, its difference, throughput, timelines
+    QCOMPARE(html.count("src=\"data:image/svg+xml;base64,"), 4);
+    QVERIFY(html.contains("optimizer.lr"));
+    QVERIFY(!html.contains("model.dim"));  // it does not differ
+    QVERIFY(html.contains("−953 MiB") || html.contains("−954 MiB"));
+  }
+
+  // Compute, exposed, bubble and idle are the step; the rows' differences are the steps'.
+  void sums_agree() {
+    QCOMPARE(report_.steps.size(), size_t(2));
+    for (const ReportStep& step : report_.steps) QCOMPARE(step.spent.total(), step.side.step_us);
+    const ReportAlignment& aligned = report_.alignments.front();
+    int64_t exposed = 0;
+    for (const Row& row : aligned.buckets)
+      exposed += row.right[Part::exposed] - row.left[Part::exposed];
+    QCOMPARE(exposed, report_.steps[1].spent[Part::exposed] - report_.steps[0].spent[Part::exposed]);
+  }
+
+  // Nothing from outside becomes markup, in the page or in a picture.
+  void names_stay_text() {
+    const QString html = QString::fromStdString(html_report(report_));
+    QVERIFY(!html.contains("<script", Qt::CaseInsensitive));
+    QVERIFY(!html.contains("onerror=z>"));
+    QVERIFY(html.contains("&lt;script&gt;alert(1)"));
+    QVERIFY(html.contains("exposed &amp; &lt;late&gt;"));
+    QVERIFY(html.contains("default-src 'none'"));
+    for (qsizetype at = html.indexOf("base64,"); at >= 0; at = html.indexOf("base64,", at + 1)) {
+      const QByteArray svg =
+          QByteArray::fromBase64(between(html.mid(at), "base64,", "\"").toLatin1());
+      QXmlStreamReader xml(svg);
+      QSet<QString> elements;
+      while (!xml.atEnd())
+        if (xml.readNext() == QXmlStreamReader::StartElement)
+          elements.insert(xml.name().toString());
+      QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
+      elements -= {"svg", "rect", "line", "polyline", "text"};
+      QVERIFY2(elements.isEmpty(), qPrintable(elements.values().join(' ')));
+    }
+  }
+
+  // Every row of a table has as many cells as its head: a name does not end one.
+  void markdown_tables_keep_their_columns() {
+    const QString text = QString::fromStdString(markdown_report(report_));
+    QVERIFY(!text.contains("<script"));
+    const auto cells = [](const QString& line) {
+      QString rest = line;
+      return rest.remove("\\|").count('|');
+    };
+    int head = 0, rows = 0;
+    for (const QString& line : text.split('\n')) {
+      if (!line.startsWith('|')) {
+        head = 0;
+        QVERIFY(!line.startsWith("# a"));
+        continue;
+      }
+      if (head == 0) head = static_cast<int>(cells(line));
+      QCOMPARE(static_cast<int>(cells(line)), head);
+      ++rows;
+    }
+    QVERIFY(rows > 10);
+  }
+
+  void many_runs_are_rows() {
+    Report many = report_;
+    while (many.comparison.runs.size() < 50) {
+      many.comparison.runs.push_back(many.comparison.runs.front());
+      for (auto* part : {&many.comparison.recipe, &many.comparison.environment,
+                         &many.comparison.results})
+        for (storage::Compared& row : *part) row.values.push_back(row.values.front());
+      for (ReportChart& chart : many.charts) chart.curves.push_back(chart.curves.front());
+      many.memory.emplace_back();
+    }
+    for (const ReportSection& section : sections_of(many))
+      if (section.title == "What differs") {
+        QCOMPARE(section.table.rows.size(), size_t(50));
+        QCOMPARE(section.table.heads.front(), std::string("run"));
+      }
+  }
+
+  void a_file_is_whole_or_not_there() {
+    auto reader = must(storage::Reader::open(store_));
+    const std::string good = folder_.filePath("report.html").toStdString();
+    VERIFY_RESULT(write_report(reader, query_, good));
+    QFile file(QString::fromStdString(good));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QVERIFY(file.readAll().trimmed().endsWith("</html>"));
+    const auto refused = write_report(reader, query_, folder_.filePath("report.pdf").toStdString());
+    QVERIFY(!refused && refused.error().message.ends_with("a report's name ends in .html or .md"));
+    const auto nowhere =
+        write_report(reader, query_, folder_.filePath("none/report.md").toStdString());
+    QVERIFY(!nowhere);
+    QCOMPARE(QDir(folder_.path()).entryList({"report*"}), QStringList{"report.html"});
+  }
+
+ private:
+  QTemporaryDir folder_;
+  std::string store_;
+  ReportQuery query_;
+  Report report_;
+};
+
+HEDDLE_TEST(ReportTest)
+#include "report_test.moc"
