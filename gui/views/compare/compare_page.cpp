@@ -2,6 +2,7 @@
 
 #include <QClipboard>
 #include <QGuiApplication>
+#include <QHeaderView>
 #include <QSignalBlocker>
 #include <QTimer>
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "gui/views/compare/run_groups.h"
 #include "gui/widgets/empty_state.h"
 #include "gui/widgets/file_dialog.h"
+#include "gui/widgets/focus_line.h"
 #include "gui/widgets/layouts.h"
 #include "workbench/report/report.h"
 
@@ -24,7 +26,7 @@ constexpr size_t kShownUnasked = 2;
 constexpr qsizetype kFew = 4;    // so many runs are columns; of more each is a row
 constexpr int kVeryWide = 2000;  // from here on step differences are next to their timelines
 constexpr int kStatistics = 400, kWideStatistics = 460;  // widths next to the timelines
-constexpr int kRowHeight = 24, kTableAround = 92, kMaxTableRows = 16;
+constexpr int kRowHeight = 24, kTableAround = 92, kMaxTableRows = 16, kMaxGroupRows = 8;
 enum OwnGroups { kNoGroups, kSeeds, kRecorded };
 
 }  // namespace
@@ -158,7 +160,20 @@ Card* ComparePage::makeDifferences() {
   tables_ = new QStackedWidget;
   tables_->addWidget(new DifferenceView(differences_));
   tables_->addWidget(new RunTable(table_, choices_));
-  differenceCard_->body()->addWidget(tables_);
+  differenceCard_->body()->addWidget(tables_, 1);
+  groupTable_ = new QTableView;
+  groupTable_->setObjectName(QStringLiteral("groupTable"));
+  groupTable_->setAccessibleName(tr("Groups"));
+  groupTable_->setModel(&groups_);
+  groupTable_->setItemDelegate(new ValueDelegate(groupTable_));
+  new FocusLine(groupTable_);
+  groupTable_->setFrameShape(QFrame::NoFrame);
+  groupTable_->setShowGrid(false);
+  groupTable_->setCornerButtonEnabled(false);
+  groupTable_->setTabKeyNavigation(false);
+  groupTable_->verticalHeader()->setDefaultSectionSize(kRowHeight);
+  groupTable_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  differenceCard_->body()->addWidget(groupTable_);
   return differenceCard_;
 }
 
@@ -188,7 +203,8 @@ void ComparePage::arrange() {
   tables_->setCurrentIndex(many ? 1 : 0);
   chips_->setVisible(!many);
   const int rows = std::min(table_.rowCount(), kMaxTableRows);
-  differenceCard_->setMinimumHeight(many ? rows * kRowHeight + kTableAround : 280);
+  const int groups = groupTable_->isHidden() ? 0 : groupTable_->height();
+  differenceCard_->setMinimumHeight(groups + (many ? rows * kRowHeight + kTableAround : 280));
   const Qt::Orientation across = many ? Qt::Vertical : Qt::Horizontal;
   if (upper_->orientation() == across) return;
   upper_->setOrientation(across);
@@ -352,6 +368,7 @@ void ComparePage::display() {
   copy_->setEnabled(true);
   report_->setEnabled(!data_.hasPlansAlone());
   showTables();
+  showGroups();
   showHidden();
   showCurves();
   relations_->display(data_.comparison, keys_, coloring_.strokes);

@@ -13,6 +13,7 @@
 #include "gui/views/compare/compare_choices.h"
 #include "gui/views/compare/compare_timelines.h"
 #include "gui/views/compare/difference_view.h"
+#include "gui/views/compare/group_model.h"
 #include "gui/views/compare/key_box.h"
 #include "gui/views/compare/memory_bars.h"
 #include "gui/views/compare/relations.h"
@@ -63,7 +64,10 @@ class ComparePage : public Page {
   /// Shows what was read.
   void display();
   void showTables();
+  void showGroups();
   void showCurves();
+  /// An entry a run; none: they are not grouped.
+  QStringList groupNames() const;
   void showMemory();
   void showSteps();
   void showHidden();
@@ -89,6 +93,7 @@ class ComparePage : public Page {
   RunColoring coloring_;
   DifferenceModel differences_;
   RunTableModel table_{choices_};
+  GroupModel groups_;
   QStackedWidget* stack_;
   QScrollArea* area_;
   QSplitter* upper_;  // what differs, and charts
@@ -101,6 +106,7 @@ class ComparePage : public Page {
   ColorLegend* legend_;
   QPushButton* showAll_;
   QStackedWidget* tables_;
+  QTableView* groupTable_;
   Card* differenceCard_;
   Segment* keysShown_;
   Segment* numbers_;

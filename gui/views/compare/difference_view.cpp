@@ -15,12 +15,6 @@ constexpr int kRow = 24, kLowestKey = 120, kLowestValue = 112, kDifference = 92;
 constexpr int kLeft = 16, kRight = 8, kStroke = 18;
 constexpr int kCountGap = 8;  // between the name of a group and its count
 
-void paintLine(QPainter* painter, const QRect& rect) {
-  const Colors& c = colors();
-  painter->fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1),
-                    blend(c.surface, c.line, 0.5));
-}
-
 /// The runs' names with their strokes.
 class RunHeader : public QHeaderView {
  public:
@@ -91,7 +85,7 @@ class KeyHeader : public QHeaderView {
         model()->headerData(section, Qt::Vertical, DifferenceModel::GroupRole).toBool();
     painter->save();
     painter->fillRect(rect, group ? c.raised : c.surface);
-    if (!group) paintLine(painter, rect);
+    if (!group) paintRowLine(*painter, rect);
     const QRect cell = rect.adjusted(kLeft, 0, -kRight, 0);
     painter->setFont(group ? font::text(13, QFont::DemiBold) : font::text());
     painter->setPen(c.text);
@@ -122,8 +116,8 @@ class DifferenceDelegate : public QStyledItemDelegate {
       return painter->fillRect(option.rect, c.raised);
     painter->save();
     painter->fillRect(option.rect, option.state & QStyle::State_MouseOver ? c.selected : c.surface);
-    paintLine(painter, option.rect);
-    paintValueCell(*painter, option, index, false);
+    paintRowLine(*painter, option.rect);
+    paintValueCell(*painter, option, index);
     painter->restore();
   }
 };

@@ -4,7 +4,6 @@
 #include <QHeaderView>
 #include <QPainter>
 #include <QScopedValueRollback>
-#include <QStyledItemDelegate>
 #include <algorithm>
 
 #include "gui/theme/theme.h"
@@ -19,11 +18,6 @@ constexpr int kMinColumn = 72, kMaxColumn = 200, kColumnRoom = 36;
 constexpr int kMinRunName = 120, kMaxRunName = 260;
 constexpr int kRowsMeasured = 60;  // columns are as wide as the first so many cells need
 
-void paintRowLine(QPainter& painter, const QRect& rect) {
-  painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1),
-                   blend(colors().surface, colors().line, 0.5));
-}
-
 class NameHeader : public QHeaderView {
  public:
   NameHeader() : QHeaderView(Qt::Vertical) {
@@ -37,7 +31,7 @@ class NameHeader : public QHeaderView {
   void paintSection(QPainter* painter, const QRect& rect, int section) const override {
     const Colors& c = colors();
     const auto role = [&](int which) { return model()->headerData(section, Qt::Vertical, which); };
-    const bool hidden = role(RunTableModel::HiddenRole).toBool();
+    const bool hidden = role(MutedRole).toBool();
     const bool selected =
         selectionModel() && selectionModel()->isRowSelected(section, QModelIndex());
     painter->save();
@@ -73,27 +67,6 @@ class NameHeader : public QHeaderView {
   }
 };
 
-class RunCell : public QStyledItemDelegate {
- public:
-  using QStyledItemDelegate::QStyledItemDelegate;
-
-  void paint(QPainter* painter, const QStyleOptionViewItem& option,
-             const QModelIndex& index) const override {
-    const Colors& c = colors();
-    painter->save();
-    const bool selected = option.state & QStyle::State_Selected;
-    painter->fillRect(option.rect, selected ? c.selected : c.surface);
-    paintRowLine(*painter, option.rect);
-    paintValueCell(*painter, option, index, index.data(RunTableModel::HiddenRole).toBool());
-    if (option.state & QStyle::State_HasFocus) {
-      painter->setPen(c.accent);
-      painter->setBrush(Qt::NoBrush);
-      painter->drawRect(option.rect.adjusted(0, 0, -1, -2));
-    }
-    painter->restore();
-  }
-};
-
 }  // namespace
 
 RunTable::RunTable(RunTableModel& model, CompareChoices& choices, QWidget* parent)
@@ -103,7 +76,7 @@ RunTable::RunTable(RunTableModel& model, CompareChoices& choices, QWidget* paren
   new FocusLine(this);
   setVerticalHeader(new NameHeader);
   setModel(&model);
-  setItemDelegate(new RunCell(this));
+  setItemDelegate(new ValueDelegate(this));
   setFrameShape(QFrame::NoFrame);
   setShowGrid(false);
   setWordWrap(false);

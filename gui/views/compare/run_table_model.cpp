@@ -118,7 +118,7 @@ int RunTableModel::columnCount(const QModelIndex& parent) const {
 QVariant RunTableModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   if (role == Qt::TextAlignmentRole) return int(Qt::AlignVCenter | Qt::AlignRight);
-  if (role == HiddenRole) return choices_.isHidden(runAt(index.row()));
+  if (role == MutedRole) return choices_.isHidden(runAt(index.row()));
   return valueCell(keys_[static_cast<size_t>(index.column())], runOf(index.row()), differences_,
                    role);
 }
@@ -152,7 +152,7 @@ QVariant RunTableModel::rowHeader(int row, int role) const {
       if (choices_.isHidden(summary.id)) lines << tr("hidden in the charts");
       return lines.join(QChar('\n'));
     }
-    case HiddenRole:
+    case MutedRole:
       return choices_.isHidden(summary.id);
     case ColorRole:
       return stroke.color;

@@ -15,9 +15,9 @@ class RunTableModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  /// HiddenRole: the run is not in the charts. Of a row's header also: ColorRole and MarkerRole,
-  /// the run's stroke; BaselineRole: it is the baseline; TimelineRole: its timeline is shown.
-  enum Role { HiddenRole = kRolesOfPages, ColorRole, MarkerRole, BaselineRole, TimelineRole };
+  /// Of a row's header: MutedRole, as of its cells; ColorRole and MarkerRole, the run's stroke;
+  /// BaselineRole: it is the baseline; TimelineRole: its timeline is shown.
+  enum Role { ColorRole = kRolesOfPages, MarkerRole, BaselineRole, TimelineRole };
 
   /// `choices` outlives the model.
   explicit RunTableModel(const CompareChoices& choices, QObject* parent = nullptr);

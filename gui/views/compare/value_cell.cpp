@@ -54,9 +54,10 @@ QVariant valueCell(const ComparedKey& key, size_t run, bool difference, int role
   }
 }
 
-void paintValueCell(QPainter& painter, const QStyleOptionViewItem& option, const QModelIndex& index,
-                    bool muted) {
+void paintValueCell(QPainter& painter, const QStyleOptionViewItem& option,
+                    const QModelIndex& index) {
   const Colors& c = colors();
+  const bool muted = index.data(MutedRole).toBool();
   const double heat = muted ? 0 : index.data(HeatRole).toDouble();
   const bool best = !muted && index.data(BestRole).toBool();
   if (heat != 0)
@@ -78,6 +79,27 @@ void paintValueCell(QPainter& painter, const QStyleOptionViewItem& option, const
     painter.setPen(heat > 0 ? c.goodText : c.badText);
     painter.drawText(mark, Qt::AlignCenter, heat > 0 ? QStringLiteral("▲") : QStringLiteral("▼"));
   }
+}
+
+void paintRowLine(QPainter& painter, const QRect& row) {
+  painter.fillRect(QRect(row.left(), row.bottom(), row.width(), 1),
+                   blend(colors().surface, colors().line, 0.5));
+}
+
+void ValueDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
+                          const QModelIndex& index) const {
+  const Colors& c = colors();
+  painter->save();
+  painter->fillRect(option.rect,
+                    option.state & QStyle::State_Selected ? c.selected : c.surface);
+  paintRowLine(*painter, option.rect);
+  paintValueCell(*painter, option, index);
+  if (option.state & QStyle::State_HasFocus) {
+    painter->setPen(c.accent);
+    painter->setBrush(Qt::NoBrush);
+    painter->drawRect(option.rect.adjusted(0, 0, -1, -2));
+  }
+  painter->restore();
 }
 
 }  // namespace heddle::gui

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <QPainter>
-#include <QStyleOptionViewItem>
+#include <QStyledItemDelegate>
 #include <QVariant>
 
 #include "gui/views/compare/compared_keys.h"
@@ -11,13 +11,25 @@
 namespace heddle::gui {
 
 /// BestRole: the value is the best. HeatRole: -1 (much worse than the baseline) to 1 (much better).
-enum ValueCellRole { BestRole = Qt::UserRole, HeatRole, kRolesOfPages };
+/// MutedRole: it is of a run that is hidden.
+enum ValueCellRole { BestRole = Qt::UserRole, HeatRole, MutedRole, kRolesOfPages };
 
 /// A model's answer. `difference`: results show their difference, the baseline its value.
 QVariant valueCell(const ComparedKey& key, size_t run, bool difference, int role);
 
-/// Paints text, tint, arrow and the check of the best value. `muted`: of a run that is hidden.
-void paintValueCell(QPainter& painter, const QStyleOptionViewItem& option, const QModelIndex& index,
-                    bool muted);
+/// Paints text, tint, arrow and the check of the best value.
+void paintValueCell(QPainter& painter, const QStyleOptionViewItem& option,
+                    const QModelIndex& index);
+
+/// The line under a row of a table.
+void paintRowLine(QPainter& painter, const QRect& row);
+
+/// Paints such cells on the ground of a row, selected or not.
+class ValueDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+  void paint(QPainter* painter, const QStyleOptionViewItem& option,
+             const QModelIndex& index) const override;
+};
 
 }  // namespace heddle::gui

@@ -184,6 +184,31 @@ class ManyRunsTest : public QObject {
     QVERIFY(strokes() > 8);  // a scale
   }
 
+  // Wrappings are the groups: how fast a step is depends on nothing else here.
+  void groupsHaveMeanAndRange() {
+    ManyShown shown(many_.path(), many_.ids.first(18));
+    QTRY_VERIFY(shown.page.isReady());
+    auto* groups = shown.named<QTableView>(QStringLiteral("Groups"));
+    QVERIFY(!groups->isVisible());
+    auto* box = shown.named<QComboBox>(QStringLiteral("Grouped by"));
+    box->setFocus();
+    QTest::keyClicks(box, QStringLiteral("wrapping.mode"));
+    QCOMPARE(box->currentText(), QStringLiteral("wrapping.mode"));
+    QVERIFY(groups->isVisible());
+    const QAbstractItemModel* model = groups->model();
+    QCOMPARE(model->rowCount(), 3);
+    QCOMPARE(model->headerData(0, Qt::Vertical).toString(), QStringLiteral("mode auto · 6 runs"));
+    for (int column = 0; column < model->columnCount(); ++column)
+      if (model->headerData(column, Qt::Horizontal).toString() == QStringLiteral("step, median")) {
+        QCOMPARE(model->index(0, column).data().toString(),
+                 QStringLiteral("612 ms  [612 ms to 612 ms]"));
+        QVERIFY(model->index(0, column).data(BestRole).toBool());
+        QVERIFY(!model->index(2, column).data(BestRole).toBool());
+        return;
+      }
+    QFAIL("the step's time is no column");
+  }
+
   // Nothing is dropped, and the page answers.
   void allOf241AreThere() {
     samples::ManyRuns most{241};
