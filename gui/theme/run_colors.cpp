@@ -37,7 +37,8 @@ RunStroke runStroke(int slot, Scheme scheme) {
     return {seen(QColor::fromRgb(static_cast<QRgb>(slot & kOwnColor)), scheme),
             (slot & ~kOwnSlot) >> kOwnMarker};
   const int color = slot % kRunColors;
-  const char* name = (scheme == Scheme::dark ? kDarkRunPalette : kLightRunPalette)[static_cast<size_t>(color)];
+  const char* name =
+      (scheme == Scheme::dark ? kDarkRunPalette : kLightRunPalette)[static_cast<size_t>(color)];
   return {*name ? QColor(name) : colorsOf(scheme).text, (color + slot / kRunColors) % kRunMarkers};
 }
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/time_units.h"
 #include "base/round_step.h"
+#include "base/time_units.h"
 
 namespace heddle::gui {
 namespace {

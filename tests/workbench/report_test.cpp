@@ -2,8 +2,8 @@
 #include "workbench/report/report.h"
 
 #include <QTemporaryDir>
-#include <QtTest>
 #include <QXmlStreamReader>
+#include <QtTest>
 
 #include "storage/writer.h"
 #include "tests/support/results.h"
@@ -37,12 +37,12 @@ storage::RunId add_run(storage::Writer& writer, const std::string& name, bool hi
       1e9, 0, 1, "planned", {{"host", hidden ? std::string("loom") : kHostile}}, {}}};
   records.emplace_back(telemetry::Spans{5, 1e9, spans_of(hidden)});
   for (int64_t step = 1; step <= 40; ++step)
-    records.emplace_back(telemetry::Step{
-        step,
-        1e9 + static_cast<double>(step),
-        {{"loss", 4.0 / static_cast<double>(step) + (hidden ? 0 : 0.5)},
-         {"step_seconds", hidden ? 0.09 : 0.125},
-         {"tokens_per_second", hidden ? 1000.0 : 800.0}}});
+    records.emplace_back(
+        telemetry::Step{step,
+                        1e9 + static_cast<double>(step),
+                        {{"loss", 4.0 / static_cast<double>(step) + (hidden ? 0 : 0.5)},
+                         {"step_seconds", hidden ? 0.09 : 0.125},
+                         {"tokens_per_second", hidden ? 1000.0 : 800.0}}});
   records.emplace_back(
       telemetry::End{1e9 + 50, "done", "", {{"peak_bytes", hidden ? 2e9 : 1e9}, {"loss", 3}}});
   std::string log;
@@ -98,7 +98,8 @@ class ReportTest : public QObject {
     int64_t exposed = 0;
     for (const Row& row : aligned.buckets)
       exposed += row.right[Part::exposed] - row.left[Part::exposed];
-    QCOMPARE(exposed, report_.steps[1].spent[Part::exposed] - report_.steps[0].spent[Part::exposed]);
+    QCOMPARE(exposed,
+             report_.steps[1].spent[Part::exposed] - report_.steps[0].spent[Part::exposed]);
   }
 
   // Nothing from outside becomes markup, in the page or in a picture.
@@ -149,8 +150,8 @@ class ReportTest : public QObject {
     Report many = report_;
     while (many.comparison.runs.size() < 50) {
       many.comparison.runs.push_back(many.comparison.runs.front());
-      for (auto* part : {&many.comparison.recipe, &many.comparison.environment,
-                         &many.comparison.results})
+      for (auto* part :
+           {&many.comparison.recipe, &many.comparison.environment, &many.comparison.results})
         for (storage::Compared& row : *part) row.values.push_back(row.values.front());
       for (ReportChart& chart : many.charts) chart.curves.push_back(chart.curves.front());
       many.memory.emplace_back();

@@ -10,11 +10,11 @@
 namespace heddle::workbench {
 namespace {
 
-constexpr double kWidth = 900, kHeight = 300;
-constexpr double kLeft = 72, kRight = 36, kTop = 14, kBottom = 34;
+constexpr double kChartWidth = 900, kChartHeight = 300;
+constexpr double kChartLeft = 72, kChartRight = 36, kChartTop = 14, kChartBottom = 34;
 constexpr size_t kFewPointsToSettle = 10;  // a curve's first tenth does not decide the scale
 
-struct Extent {
+struct ChartExtent {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
   void include(double value) {
@@ -27,8 +27,8 @@ struct Extent {
 }  // namespace
 
 Svg curve_picture(const ReportChart& chart) {
-  Svg svg(kWidth, kHeight);
-  Extent x, y;
+  Svg svg(kChartWidth, kChartHeight);
+  ChartExtent x, y;
   for (const auto& curve : chart.curves)
     for (size_t i = 0; i < curve.size(); ++i) {
       x.include(curve[i].first);
@@ -41,21 +41,23 @@ Svg curve_picture(const ReportChart& chart) {
   y.high += room;
   const auto across = [&](double value) {
     const double share = x.high > x.low ? (value - x.low) / (x.high - x.low) : 0.5;
-    return kLeft + share * (kWidth - kLeft - kRight);
+    return kChartLeft + share * (kChartWidth - kChartLeft - kChartRight);
   };
   const auto up = [&](double value) {
     const double share = std::clamp((value - y.low) / (y.high - y.low), 0.0, 1.0);
-    return kHeight - kBottom - share * (kHeight - kTop - kBottom);
+    return kChartHeight - kChartBottom - share * (kChartHeight - kChartTop - kChartBottom);
   };
   for (const double tick : round_ticks(y.low, y.high, 5)) {
-    svg.line(kLeft, up(tick), kWidth - kRight, up(tick), kFrame);
-    svg.text(kLeft - 6, up(tick) + 4, telemetry::value_text(chart.metric, tick), Svg::Anchor::end);
+    svg.line(kChartLeft, up(tick), kChartWidth - kChartRight, up(tick), kFrame);
+    svg.text(kChartLeft - 6, up(tick) + 4, telemetry::value_text(chart.metric, tick),
+             Svg::Anchor::end);
   }
   for (const double tick : round_ticks(x.low, x.high, 6)) {
-    svg.line(across(tick), kHeight - kBottom, across(tick), kHeight - kBottom + 4, kMutedInk);
-    svg.text(across(tick), kHeight - kBottom + 16, count_text(tick), Svg::Anchor::middle);
+    svg.line(across(tick), kChartHeight - kChartBottom, across(tick),
+             kChartHeight - kChartBottom + 4, kMutedInk);
+    svg.text(across(tick), kChartHeight - kChartBottom + 16, count_text(tick), Svg::Anchor::middle);
   }
-  svg.text(kWidth - kRight, kHeight - 4, "step", Svg::Anchor::end);
+  svg.text(kChartWidth - kChartRight, kChartHeight - 4, "step", Svg::Anchor::end);
   double taken = -1;  // numbers at the ends of curves do not meet
   std::vector<std::pair<double, size_t>> ends;
   for (size_t run = 0; run < chart.curves.size(); ++run) {

@@ -8,7 +8,7 @@ namespace heddle::workbench {
 namespace {
 
 // No script runs and nothing is fetched, whatever a name holds.
-constexpr const char* kHead = R"(<!DOCTYPE html>
+constexpr const char* kHtmlHead = R"(<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -83,7 +83,7 @@ std::string section_html(const ReportSection& section) {
 std::string html_report(const Report& report) {
   const std::string title = escaped(title_of(report));
   std::string html =
-      fmt::format(fmt::runtime(kHead), title, title,
+      fmt::format(fmt::runtime(kHtmlHead), title, title,
                   fmt::format("{} compared, {}. ▲ better than the baseline, ▼ worse.",
                               report.comparison.runs.size() == 1
                                   ? "1 run"

@@ -51,12 +51,11 @@ std::string table_text(const ReportTable& table) {
 }  // namespace
 
 std::string markdown_report(const Report& report) {
-  std::string text = fmt::format("# {}\n\n{} compared, {}. ▲ better than the baseline, ▼ worse.\n",
-                                 marked(title_of(report)),
-                                 report.comparison.runs.size() == 1
-                                     ? "1 run"
-                                     : fmt::format("{} runs", report.comparison.runs.size()),
-                                 marked(time_text(report.made)));
+  std::string text = fmt::format(
+      "# {}\n\n{} compared, {}. ▲ better than the baseline, ▼ worse.\n", marked(title_of(report)),
+      report.comparison.runs.size() == 1 ? "1 run"
+                                         : fmt::format("{} runs", report.comparison.runs.size()),
+      marked(time_text(report.made)));
   for (const ReportSection& section : sections_of(report)) {
     if (section.table.empty()) continue;
     text += fmt::format("\n## {}\n\n", marked(section.title));

@@ -9,12 +9,13 @@
 namespace heddle::workbench {
 namespace {
 
-constexpr double kWidth = 900, kBar = 16, kGap = 5, kLabel = 120, kAmount = 90, kLegend = 26;
+constexpr double kBarsWidth = 900, kBarHeight = 16, kBarGap = 5, kBarLabel = 120, kBarAmount = 90,
+                 kBarLegend = 26;
 // As in the window: blue, purple, green, orange, teal, grey.
-constexpr std::array<const char*, plan::kCategories> kColors = {
+constexpr std::array<const char*, plan::kCategories> kUseColors = {
     "#4e8fff", "#a47cf3", "#3fb96b", "#e08a3c", "#38b2ac", "#7c9aa3", "#9aa4b4"};
 
-struct Bar {
+struct MemoryBar {
   size_t run = 0;
   const char* kind = "";
   const plan::MemoryBytes* memory = nullptr;
@@ -23,7 +24,7 @@ struct Bar {
 }  // namespace
 
 std::optional<Svg> memory_picture(const Report& report) {
-  std::vector<Bar> bars;
+  std::vector<MemoryBar> bars;
   int64_t most = 1;
   for (size_t run = 0; run < report.memory.size(); ++run) {
     const ReportMemory& memory = report.memory[run];
@@ -31,28 +32,28 @@ std::optional<Svg> memory_picture(const Report& report) {
     if (memory.measured) bars.push_back({run, "measured", &*memory.measured});
   }
   if (bars.empty()) return std::nullopt;
-  for (const Bar& bar : bars) most = std::max(most, bar.memory->total());
-  Svg svg(kWidth, kLegend + static_cast<double>(bars.size()) * (kBar + kGap) + 8);
-  double x = kLabel;
+  for (const MemoryBar& bar : bars) most = std::max(most, bar.memory->total());
+  Svg svg(kBarsWidth, kBarLegend + static_cast<double>(bars.size()) * (kBarHeight + kBarGap) + 8);
+  double x = kBarLabel;
   for (size_t i = 0; i < plan::kCategories; ++i) {
-    svg.rect(x, 6, 10, 10, kColors[i]);
+    svg.rect(x, 6, 10, 10, kUseColors[i]);
     svg.text(x + 14, 15, plan::kCategoryNames[i]);
     x += 108;
   }
-  double y = kLegend;
-  for (const Bar& bar : bars) {
+  double y = kBarLegend;
+  for (const MemoryBar& bar : bars) {
     svg.text(0, y + 12, run_number(bar.run), Svg::Anchor::start, run_color(bar.run), true);
     svg.text(24, y + 12, bar.kind);
-    double at = kLabel;
+    double at = kBarLabel;
     for (size_t i = 0; i < plan::kCategories; ++i) {
       const double wide = std::max(0.0, static_cast<double>(bar.memory->bytes[i])) /
-                          static_cast<double>(most) * (kWidth - kLabel - kAmount);
-      svg.rect(at, y, wide, kBar, kColors[i]);
+                          static_cast<double>(most) * (kBarsWidth - kBarLabel - kBarAmount);
+      svg.rect(at, y, wide, kBarHeight, kUseColors[i]);
       at += wide;
     }
     svg.text(at + 6, y + 12, bytes_text(static_cast<double>(bar.memory->total())),
              Svg::Anchor::start, kInk);
-    y += kBar + kGap;
+    y += kBarHeight + kBarGap;
   }
   return svg;
 }

@@ -27,14 +27,12 @@ bool is_report_name(const std::string& path) {
 }
 
 Result<> write_report(storage::Reader& reader, const ReportQuery& query, const std::string& path) {
-  if (!is_report_name(path))
-    return fail("{}: a report's name ends in .html or .md", path);
+  if (!is_report_name(path)) return fail("{}: a report's name ends in .html or .md", path);
   const auto report = read_report(reader, query);
   if (!report) return fail(report);
   auto file = NewFile::create(path, kReadable);
   if (!file) return fail(file);
-  const auto written =
-      file->write(is_html(path) ? html_report(*report) : markdown_report(*report));
+  const auto written = file->write(is_html(path) ? html_report(*report) : markdown_report(*report));
   if (!written) return fail(written);
   return file->take_place();
 }

@@ -100,8 +100,7 @@ Result<> read_steps_of(storage::Reader& reader, const std::vector<storage::RunDe
     if (!steps) return fail(steps);
     report.memory[run] = memory_of(*steps);
     if (const auto measured = steps->measured.find(query.rank); measured != steps->measured.end())
-      report.steps.push_back(
-          {run, steps->step, measured->second, spent_of(measured->second)});
+      report.steps.push_back({run, steps->step, measured->second, spent_of(measured->second)});
     all.emplace(run, std::move(*steps));
   }
   const auto baseline = all.find(report.baseline);

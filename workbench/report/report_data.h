@@ -14,10 +14,10 @@ namespace heddle::workbench {
 
 struct ReportQuery {
   std::vector<storage::RunId> runs = {};
-  storage::RunId baseline = 0;                  // 0: the first run
-  std::vector<storage::RunId> timelines = {};   // empty: the first few
-  int64_t rank = 0;                             // whose timelines
-  int64_t step = 0;                             // 0: each run's newest profiled one
+  storage::RunId baseline = 0;                 // 0: the first run
+  std::vector<storage::RunId> timelines = {};  // empty: the first few
+  int64_t rank = 0;                            // whose timelines
+  int64_t step = 0;                            // 0: each run's newest profiled one
 };
 
 /// One metric of all runs over steps.
@@ -41,7 +41,7 @@ struct ReportStep {
 
 /// The steps of the baseline and another run, laid side by side.
 struct ReportAlignment {
-  size_t left = 0, right = 0;  // runs
+  size_t left = 0, right = 0;         // runs
   std::vector<Row> buckets, modules;  // the largest differences first, the rest put together
   std::vector<Surprise> surprises;
 };

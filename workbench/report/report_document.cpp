@@ -17,21 +17,21 @@
 namespace heddle::workbench {
 namespace {
 
-constexpr size_t kMaxColumns = 8;  // of more runs each is a row
-constexpr const char* kAbsent = "–";
+constexpr size_t kMaxRunColumns = 8;  // of more runs each is a row
+constexpr const char* kAbsentValue = "–";
 
-std::string named(const Report& report, size_t run) {
+std::string run_title(const Report& report, size_t run) {
   return run_number(run) + "  " + report.comparison.runs[run].name;
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string joined_words(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
 ReportSection runs_section(const Report& report) {
   ReportSection section{.title = "Runs"};
-  section.table.heads = {"",     "name", "state", "recipe", "target", "steps",
-                         "begun", "tags", "notes"};
+  section.table.heads = {"",      "name",  "state", "recipe", "target",
+                         "steps", "begun", "tags",  "notes"};
   const auto& runs = report.comparison.runs;
   for (size_t i = 0; i < runs.size(); ++i) {
     const storage::RunSummary& run = runs[i];
@@ -45,14 +45,14 @@ ReportSection runs_section(const Report& report) {
          {run.target},
          {count_text(static_cast<double>(run.steps))},
          {time_text(run.started.value_or(run.created))},
-         {joined(run.tags)},
+         {joined_words(run.tags)},
          {run.notes}});
   }
   return section;
 }
 
 /// Which of the values are best; none where all are the same.
-std::vector<bool> best_of(const storage::Compared& row) {
+std::vector<bool> best_values(const storage::Compared& row) {
   std::vector<bool> best(row.values.size(), false);
   const int direction = static_cast<int>(telemetry::metric(row.key).better);
   std::optional<double> found;
@@ -68,16 +68,15 @@ std::vector<bool> best_of(const storage::Compared& row) {
   return best;
 }
 
-std::vector<ReportCell> cells_of(const storage::Compared& row, size_t baseline, bool result) {
+std::vector<ReportCell> value_cells(const storage::Compared& row, size_t baseline, bool result) {
   std::vector<ReportCell> cells;
-  const std::vector<std::string> texts = storage::value_texts(row.key, row.values, kAbsent);
-  const std::vector<bool> best = result ? best_of(row) : std::vector<bool>(texts.size(), false);
+  const std::vector<std::string> texts = storage::value_texts(row.key, row.values, kAbsentValue);
+  const std::vector<bool> best = result ? best_values(row) : std::vector<bool>(texts.size(), false);
   for (size_t run = 0; run < texts.size(); ++run) {
     ReportCell cell{.text = texts[run], .best = best[run]};
-    const auto change =
-        result && run != baseline
-            ? storage::difference_of(row.key, row.values[baseline], row.values[run])
-            : std::nullopt;
+    const auto change = result && run != baseline
+                            ? storage::difference_of(row.key, row.values[baseline], row.values[run])
+                            : std::nullopt;
     if (change && change->amount != 0) {
       cell.change = storage::difference_text(row.key, *change);
       cell.better = change->better;
@@ -92,11 +91,11 @@ ReportSection differences_section(const Report& report) {
   ReportSection section{.title = "What differs"};
   ReportTable& table = section.table;
   table.heads = {""};
-  for (size_t run = 0; run < all.runs.size(); ++run) table.heads.push_back(named(report, run));
+  for (size_t run = 0; run < all.runs.size(); ++run) table.heads.push_back(run_title(report, run));
   const auto add = [&](const std::vector<storage::Compared>& rows, bool result) {
     for (const storage::Compared& row : rows) {
       if (!row.differs()) continue;
-      std::vector<ReportCell> cells = cells_of(row, report.baseline, result);
+      std::vector<ReportCell> cells = value_cells(row, report.baseline, result);
       cells.insert(cells.begin(), {result ? telemetry::words_of(row.key) : row.key});
       table.rows.push_back(std::move(cells));
     }
@@ -112,13 +111,13 @@ ReportSection differences_section(const Report& report) {
   else
     section.words.push_back(
         fmt::format("Keys that are the same in every run are left out. Changes are from {}.",
-                    named(report, report.baseline)));
-  if (all.runs.size() <= kMaxColumns) return section;
+                    run_title(report, report.baseline)));
+  if (all.runs.size() <= kMaxRunColumns) return section;
   ReportTable turned;
   turned.heads = {"run"};
   for (const auto& row : table.rows) turned.heads.push_back(row.front().text);
   for (size_t run = 0; run < all.runs.size(); ++run) {
-    std::vector<ReportCell> cells = {{named(report, run)}};
+    std::vector<ReportCell> cells = {{run_title(report, run)}};
     for (const auto& row : table.rows) cells.push_back(row[run + 1]);
     turned.rows.push_back(std::move(cells));
   }
@@ -130,8 +129,7 @@ ReportSection curves_section(const Report& report) {
   ReportSection section{.title = "Curves"};
   for (const ReportChart& chart : report.charts) {
     std::string title = telemetry::words_of(chart.metric);
-    if (chart.difference)
-      title += ", difference from " + named(report, report.baseline);
+    if (chart.difference) title += ", difference from " + run_title(report, report.baseline);
     section.pictures.push_back({std::move(title), curve_picture(chart)});
   }
   section.words.push_back("The numbers at the ends are the runs'.");
@@ -147,8 +145,8 @@ ReportCell time_cell(int64_t us, int64_t baseline, bool judged) {
   ReportCell cell = time_cell(us);
   const int64_t change = us - baseline;
   if (change == 0) return cell;
-  cell.change = (change < 0 ? "−" : "+") +
-                seconds_text(static_cast<double>(std::abs(change)) * 1e-6);
+  cell.change =
+      (change < 0 ? "−" : "+") + seconds_text(static_cast<double>(std::abs(change)) * 1e-6);
   if (judged) cell.better = change < 0 ? 1 : -1;
   return cell;
 }
@@ -161,14 +159,13 @@ ReportSection memory_section(const Report& report) {
   section.table.heads = {"run", "", "total"};
   for (const char* category : plan::kCategoryNames) section.table.heads.emplace_back(category);
   for (size_t run = 0; run < report.memory.size(); ++run)
-    for (const auto& [kind, memory] :
-         {std::pair{"predicted", &report.memory[run].predicted},
-          std::pair{"measured", &report.memory[run].measured}}) {
+    for (const auto& [kind, memory] : {std::pair{"predicted", &report.memory[run].predicted},
+                                       std::pair{"measured", &report.memory[run].measured}}) {
       if (!*memory) continue;
       std::vector<ReportCell> cells = {
-          {named(report, run)}, {kind}, {bytes_text(static_cast<double>((*memory)->total()))}};
+          {run_title(report, run)}, {kind}, {bytes_text(static_cast<double>((*memory)->total()))}};
       for (const int64_t bytes : (*memory)->bytes)
-        cells.push_back({bytes == 0 ? kAbsent : bytes_text(static_cast<double>(bytes))});
+        cells.push_back({bytes == 0 ? kAbsentValue : bytes_text(static_cast<double>(bytes))});
       section.table.rows.push_back(std::move(cells));
     }
   if (auto picture = memory_picture(report))
@@ -185,7 +182,7 @@ ReportSection steps_section(const Report& report) {
   section.table.heads = {"run", "step", "took", "compute", "exposed", "pipeline bubble", "idle"};
   const auto baseline = std::ranges::find(report.steps, report.baseline, &ReportStep::run);
   for (const ReportStep& step : report.steps) {
-    std::vector<ReportCell> cells = {{named(report, step.run)},
+    std::vector<ReportCell> cells = {{run_title(report, step.run)},
                                      {count_text(static_cast<double>(step.step))}};
     const bool compares = baseline != report.steps.end() && step.run != report.baseline;
     const auto add = [&](int64_t us, int64_t from, bool judged) {
@@ -203,13 +200,13 @@ ReportSection steps_section(const Report& report) {
 
 ReportSection alignment_section(const Report& report, const ReportAlignment& alignment) {
   ReportSection section{.title = fmt::format("Where the steps of {} and {} differ",
-                                             named(report, alignment.left),
-                                             named(report, alignment.right))};
+                                             run_title(report, alignment.left),
+                                             run_title(report, alignment.right))};
   for (const Surprise& surprise : alignment.surprises) section.words.push_back(surprise.words);
-  section.table.heads = {"", named(report, alignment.left), named(report, alignment.right),
+  section.table.heads = {"", run_title(report, alignment.left), run_title(report, alignment.right),
                          "difference", "exposed, difference"};
-  for (const auto& [kind, rows] : {std::pair{"bucket", &alignment.buckets},
-                                   std::pair{"module", &alignment.modules}})
+  for (const auto& [kind, rows] :
+       {std::pair{"bucket", &alignment.buckets}, std::pair{"module", &alignment.modules}})
     for (const Row& row : *rows) {
       const int64_t exposed = row.right[Part::exposed] - row.left[Part::exposed];
       ReportCell change = time_cell(row.difference(), 0, true);

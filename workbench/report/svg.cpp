@@ -56,8 +56,8 @@ std::string escaped(std::string_view text) {
 
 void Svg::line(double x1, double y1, double x2, double y2, std::string_view color, double width) {
   body_ += fmt::format(
-      R"(<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke="{}" stroke-width="{}"/>)", x1,
-      y1, x2, y2, color, width);
+      R"(<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke="{}" stroke-width="{}"/>)",
+      x1, y1, x2, y2, color, width);
 }
 
 void Svg::polyline(const std::vector<std::pair<double, double>>& points, std::string_view color,
@@ -70,9 +70,8 @@ void Svg::polyline(const std::vector<std::pair<double, double>>& points, std::st
 }
 
 void Svg::rect(double x, double y, double width, double height, std::string_view color) {
-  body_ += fmt::format(
-      R"(<rect x="{:.2f}" y="{:.1f}" width="{:.2f}" height="{:.1f}" fill="{}"/>)", x, y, width,
-      height, color);
+  body_ += fmt::format(R"(<rect x="{:.2f}" y="{:.1f}" width="{:.2f}" height="{:.1f}" fill="{}"/>)",
+                       x, y, width, height, color);
 }
 
 void Svg::text(double x, double y, std::string_view text, Anchor anchor, std::string_view color,

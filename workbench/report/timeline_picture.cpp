@@ -9,24 +9,25 @@
 namespace heddle::workbench {
 namespace {
 
-constexpr double kWidth = 900, kLabel = 84, kLane = 18, kRow = 52, kHead = 26, kFoot = 24;
-constexpr const char* kTransfer = "#c98a4b";
+constexpr double kStepWidth = 900, kStepLabel = 84, kLaneHeight = 18, kStepRow = 52, kStepHead = 26,
+                 kStepFoot = 24;
+constexpr const char* kTransferColor = "#c98a4b";
 // By part: compute, exposed, bubble, idle; the last is the ground.
-constexpr std::array<const char*, kParts> kColors = {"#4e8fff", "#f0625a", "#9aa4b4", ""};
-constexpr double kLeast = 0.6;  // pixels; narrower pieces of one colour are drawn as one
+constexpr std::array<const char*, kParts> kPartColors = {"#4e8fff", "#f0625a", "#9aa4b4", ""};
+constexpr double kLeastPiece = 0.6;  // pixels; narrower pieces of one colour are drawn as one
 
 /// Draws pieces that grow along x, neighbours of one colour as one.
-class Lane {
+class LanePieces {
  public:
-  Lane(Svg& svg, double y, double scale) : svg_(svg), y_(y), scale_(scale) {}
-  ~Lane() { flush(); }
+  LanePieces(Svg& svg, double y, double scale) : svg_(svg), y_(y), scale_(scale) {}
+  ~LanePieces() { flush(); }
 
   void add(int64_t begin, int64_t end, const char* color) {
-    const double from = kLabel + static_cast<double>(begin) * scale_;
-    const double to = kLabel + static_cast<double>(end) * scale_;
-    const bool joins = color == color_ && from - to_ < kLeast;
+    const double from = kStepLabel + static_cast<double>(begin) * scale_;
+    const double to = kStepLabel + static_cast<double>(end) * scale_;
+    const bool joins = color == color_ && from - to_ < kLeastPiece;
     // What is too narrow to be seen is a part of what came before it.
-    if (!joins && to - from < kLeast && from - to_ < kLeast && color_ != nullptr) return;
+    if (!joins && to - from < kLeastPiece && from - to_ < kLeastPiece && color_ != nullptr) return;
     if (!joins) {
       flush();
       from_ = from;
@@ -38,7 +39,7 @@ class Lane {
  private:
   void flush() {
     if (color_ != nullptr && *color_ != '\0')
-      svg_.rect(from_, y_, std::max(to_ - from_, kLeast), kLane, color_);
+      svg_.rect(from_, y_, std::max(to_ - from_, kLeastPiece), kLaneHeight, color_);
     to_ = from_;
   }
 
@@ -49,11 +50,10 @@ class Lane {
 };
 
 void draw_legend(Svg& svg) {
-  constexpr std::array kEntries = {std::pair{"#4e8fff", "compute"},
-                                   std::pair{"#f0625a", "exposed: compute waits for it"},
-                                   std::pair{"#9aa4b4", "pipeline bubble"},
-                                   std::pair{"#c98a4b", "transfers"}};
-  double x = kLabel;
+  constexpr std::array kEntries = {
+      std::pair{"#4e8fff", "compute"}, std::pair{"#f0625a", "exposed: compute waits for it"},
+      std::pair{"#9aa4b4", "pipeline bubble"}, std::pair{"#c98a4b", "transfers"}};
+  double x = kStepLabel;
   for (const auto& [color, words] : kEntries) {
     svg.rect(x, 4, 10, 10, color);
     svg.text(x + 14, 13, words);
@@ -67,32 +67,32 @@ std::optional<Svg> timeline_picture(const Report& report) {
   if (report.steps.empty()) return std::nullopt;
   int64_t longest = 1;
   for (const ReportStep& step : report.steps) longest = std::max(longest, step.side.step_us);
-  const double scale = (kWidth - kLabel - 8) / static_cast<double>(longest);
-  Svg svg(kWidth, kHead + static_cast<double>(report.steps.size()) * kRow + kFoot);
+  const double scale = (kStepWidth - kStepLabel - 8) / static_cast<double>(longest);
+  Svg svg(kStepWidth, kStepHead + static_cast<double>(report.steps.size()) * kStepRow + kStepFoot);
   draw_legend(svg);
-  double y = kHead;
+  double y = kStepHead;
   for (const ReportStep& step : report.steps) {
     svg.text(0, y + 13, run_number(step.run), Svg::Anchor::start, run_color(step.run), true);
     svg.text(24, y + 13, seconds_text(static_cast<double>(step.side.step_us) * 1e-6));
     {
-      Lane spent(svg, y, scale);
+      LanePieces spent(svg, y, scale);
       for (const Stretch& stretch : stretches_of(step.side.spans, step.side.step_us))
-        spent.add(stretch.begin, stretch.end, kColors[static_cast<size_t>(stretch.part)]);
+        spent.add(stretch.begin, stretch.end, kPartColors[static_cast<size_t>(stretch.part)]);
     }
     std::vector<const telemetry::Span*> transfers;
     for (const telemetry::Span& span : step.side.spans)
       if (span.stream == telemetry::kTransfer) transfers.push_back(&span);
     std::ranges::sort(transfers, {}, &telemetry::Span::start_us);
     {
-      Lane lane(svg, y + kLane + 2, scale);
+      LanePieces lane(svg, y + kLaneHeight + 2, scale);
       for (const telemetry::Span* span : transfers)
-        lane.add(span->start_us, span->start_us + span->duration_us, kTransfer);
+        lane.add(span->start_us, span->start_us + span->duration_us, kTransferColor);
     }
-    y += kRow;
+    y += kStepRow;
   }
   for (const double tick : round_ticks(0, static_cast<double>(longest) * 1e-6, 6)) {
-    const double x = kLabel + tick * 1e6 * scale;
-    svg.line(x, kHead - 4, x, y - 8, kFrame, 0.5);
+    const double x = kStepLabel + tick * 1e6 * scale;
+    svg.line(x, kStepHead - 4, x, y - 8, kFrame, 0.5);
     svg.text(x, y + 8, tick == 0 ? "0" : seconds_text(tick), Svg::Anchor::middle);
   }
   return svg;

@@ -40,8 +40,9 @@ ComparePage::ComparePage(Session& session, QWidget* parent)
   report_ = new QAction(icon(QStringLiteral("file")), tr("Report"), this);
   report_->setObjectName(QStringLiteral("compareReport"));
   report_->setProperty("topBar", true);
-  report_->setToolTip(tr("Write this comparison into one file to send: HTML with its pictures, or "
-                         "Markdown"));
+  report_->setToolTip(
+      tr("Write this comparison into one file to send: HTML with its pictures, or "
+         "Markdown"));
   report_->setEnabled(false);
   connect(report_, &QAction::triggered, this, &ComparePage::writeReport);
   copy_ = new QAction(icon(QStringLiteral("copy")), tr("Copy table"), this);
@@ -362,8 +363,8 @@ void ComparePage::display() {
   QList<qint64> ids;
   for (const storage::RunSummary& run : data_.comparison.runs) ids.append(run.id);
   const auto key = colorBy_->key();
-  coloring_ = key ? colorByKey(keys_[*key], scheme)
-                  : colorByRun(data_.comparison.runs, session().runSlots().of(ids), scheme);
+  coloring_ =
+      key ? colorByKey(keys_[*key], scheme) : colorByRun(session().runSlots().of(ids), scheme);
   legend_->setColoring(key ? keys_[*key].name : QString(), coloring_);
   copy_->setEnabled(true);
   report_->setEnabled(!data_.hasPlansAlone());
@@ -495,15 +496,14 @@ void ComparePage::openChooser(QWidget* at, std::vector<storage::RunSummary> all,
 
 /// Hidden runs are left out, and plans: the store does not have them.
 void ComparePage::writeReport() {
-  workbench::ReportQuery query{.baseline = choices_.baseline(),
-                               .rank = timelines_->rank(),
-                               .step = timelines_->step()};
+  workbench::ReportQuery query{
+      .baseline = choices_.baseline(), .rank = timelines_->rank(), .step = timelines_->step()};
   for (const storage::RunSummary& run : data_.comparison.runs)
     if (!isPlanned(run.id) && !choices_.isHidden(run.id)) query.runs.push_back(run.id);
   for (const qint64 run : choices_.timelines())
     if (!isPlanned(run)) query.timelines.push_back(run);
-  QString file = FileDialog::fileToSave(this, tr("Write a report"), QStringLiteral("comparison.html"),
-                                        tr("Reports (*.html *.md)"));
+  QString file = FileDialog::fileToSave(
+      this, tr("Write a report"), QStringLiteral("comparison.html"), tr("Reports (*.html *.md)"));
   if (file.isEmpty()) return;
   if (!workbench::is_report_name(file.toStdString())) file += QStringLiteral(".html");
   session().read(

@@ -82,8 +82,7 @@ int GroupModel::columnCount(const QModelIndex& parent) const {
 
 QVariant GroupModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
-  const Cell& cell =
-      cells_[static_cast<size_t>(index.row())][static_cast<size_t>(index.column())];
+  const Cell& cell = cells_[static_cast<size_t>(index.row())][static_cast<size_t>(index.column())];
   switch (role) {
     case Qt::DisplayRole:
       return cell.text.isEmpty() ? format::kNone

@@ -12,7 +12,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kSide = 56, kTopRoom = 30, kBottomRoom = 26;
+constexpr int kSideRoom = 56, kTopRoom = 30, kBottomRoom = 26;
 constexpr double kBrushWidth = 12, kLeastBrush = 0.01;
 constexpr double kDimmed = 0.22;  // of a line's colour, where others are brushed
 constexpr double kNear = 5;       // pixels to a line that is pointed at
@@ -38,7 +38,7 @@ void ParallelPlot::display(std::vector<PlottedRun> runs, std::vector<ValueAxis> 
 }
 
 QRectF ParallelPlot::plot() const {
-  return QRectF(rect()).adjusted(kSide, kTopRoom, -kSide, -kBottomRoom);
+  return QRectF(rect()).adjusted(kSideRoom, kTopRoom, -kSideRoom, -kBottomRoom);
 }
 
 double ParallelPlot::xOf(size_t axis) const {
@@ -48,9 +48,7 @@ double ParallelPlot::xOf(size_t axis) const {
          room.width() * static_cast<double>(axis) / static_cast<double>(axes_.size() - 1);
 }
 
-double ParallelPlot::yOf(double place) const {
-  return plot().bottom() - place * plot().height();
-}
+double ParallelPlot::yOf(double place) const { return plot().bottom() - place * plot().height(); }
 
 double ParallelPlot::placeAt(double y) const {
   return std::clamp((plot().bottom() - y) / plot().height(), 0.0, 1.0);
@@ -85,8 +83,8 @@ void ParallelPlot::paintEvent(QPaintEvent*) {
 }
 
 void ParallelPlot::paintRun(QPainter& painter, size_t run, bool bright) const {
-  const QColor color = bright ? runs_[run].stroke.color
-                              : blend(colors().surface, runs_[run].stroke.color, kDimmed);
+  const QColor color =
+      bright ? runs_[run].stroke.color : blend(colors().surface, runs_[run].stroke.color, kDimmed);
   painter.setPen(QPen(color, runs_[run].highlighted ? 2 : 1));
   std::optional<QPointF> before;
   for (size_t axis = 0; axis < axes_.size(); ++axis) {
@@ -115,9 +113,9 @@ void ParallelPlot::paintAxis(QPainter& painter, size_t index) const {
     painter.drawRect(box);
   }
   painter.setFont(font::caption());
-  const double spacing = axes_.size() > 1 ? plot().width() / static_cast<double>(axes_.size() - 1)
-                                          : plot().width();
-  const int wide = static_cast<int>(std::min(spacing, 2.0 * kSide)) - 8;
+  const double spacing =
+      axes_.size() > 1 ? plot().width() / static_cast<double>(axes_.size() - 1) : plot().width();
+  const int wide = static_cast<int>(std::min(spacing, 2.0 * kSideRoom)) - 8;
   double last = INFINITY;
   for (const ValueAxis::Tick& tick : axis.ticks) {
     const double y = yOf(tick.place);
@@ -148,10 +146,10 @@ void ParallelPlot::tell() {
   if (!brushes_.empty())
     for (size_t run = 0; run < runs_.size(); ++run)
       if (!runs_[run].hidden && isInside(run)) inside.insert(runs_[run].id);
-  setAccessibleDescription(brushes_.empty() ? QString()
-                                            : tr("%1 of %2 runs are inside the brushes")
-                                                  .arg(inside.size())
-                                                  .arg(runs_.size()));
+  setAccessibleDescription(
+      brushes_.empty()
+          ? QString()
+          : tr("%1 of %2 runs are inside the brushes").arg(inside.size()).arg(runs_.size()));
   update();
   Q_EMIT brushed(inside);
 }

@@ -58,8 +58,8 @@ Relations::Relations(CompareChoices& choices, QWidget* parent)
   hide();
 }
 
-void Relations::display(const storage::Comparison& comparison,
-                        const std::vector<ComparedKey>& keys, const QList<RunStroke>& strokes) {
+void Relations::display(const storage::Comparison& comparison, const std::vector<ComparedKey>& keys,
+                        const QList<RunStroke>& strokes) {
   runs_ = comparison.runs;
   keys_ = keys;
   strokes_ = strokes;
@@ -145,9 +145,8 @@ void Relations::showParallel(const std::vector<PlottedRun>& runs) {
   }
   if (axes.empty()) return parallel_->display(runs, {}, {});
   // Each axis against the first result, which has the run's worth.
-  const auto result = std::ranges::find_if(keys_, [this](const ComparedKey& key) {
-    return key.isResult() && axes_.contains(key.name);
-  });
+  const auto result = std::ranges::find_if(
+      keys_, [this](const ComparedKey& key) { return key.isResult() && axes_.contains(key.name); });
   QStringList notes;
   for (const ValueAxis& axis : axes)
     notes << (result == keys_.end() || axis.categories || axis.name == result->name

@@ -56,15 +56,9 @@ RunColoring byScale(const ComparedKey& key, double low, double high, Scheme sche
 
 bool spansDecades(double low, double high) { return low > 0 && high / low >= 100; }
 
-RunColoring colorByRun(const std::vector<storage::RunSummary>& runs, const QList<int>& runSlots,
-                       Scheme scheme) {
+RunColoring colorByRun(const QList<int>& runSlots, Scheme scheme) {
   RunColoring coloring;
-  for (size_t run = 0; run < runs.size(); ++run) {
-    RunStroke stroke = runStroke(runSlots[static_cast<qsizetype>(run)], scheme);
-    const QColor own(QString::fromStdString(runs[run].color));
-    if (own.isValid()) stroke.color = own;
-    coloring.strokes.append(stroke);
-  }
+  for (const int slot : runSlots) coloring.strokes.append(runStroke(slot, scheme));
   return coloring;
 }
 

@@ -19,9 +19,8 @@ struct RunColoring {
   bool scale = false;
 };
 
-/// Each run its own: the colour that a person gave it, else by its slot. An entry a run each.
-RunColoring colorByRun(const std::vector<storage::RunSummary>& runs, const QList<int>& runSlots,
-                       Scheme scheme);
+/// Each run its own, by its slot.
+RunColoring colorByRun(const QList<int>& runSlots, Scheme scheme);
 RunColoring colorByKey(const ComparedKey& key, Scheme scheme);
 
 /// Whether numbers are better seen by their logarithm: all above 0 and over two decades.

@@ -108,9 +108,8 @@ void ScatterPlot::step(int direction) {
   for (size_t run = 0; run < runs_.size(); ++run)
     if (pointOf(run)) order.push_back(run);
   if (order.empty()) return;
-  std::ranges::sort(order, {}, [this](size_t run) {
-    return std::pair(*x_.places[run], *y_.places[run]);
-  });
+  std::ranges::sort(order, {},
+                    [this](size_t run) { return std::pair(*x_.places[run], *y_.places[run]); });
   const auto at = current_ ? std::ranges::find(order, *current_) : order.end();
   const auto last = static_cast<ptrdiff_t>(order.size()) - 1;
   const ptrdiff_t next = at == order.end()
@@ -171,8 +170,7 @@ bool ScatterPlot::event(QEvent* event) {
   const QPointF at = static_cast<QHelpEvent*>(event)->pos();
   QStringList names;
   for (size_t run = 0; run < runs_.size(); ++run)
-    if (const auto point = pointOf(run);
-        point && QLineF(*point, at).length() < kPointed)
+    if (const auto point = pointOf(run); point && QLineF(*point, at).length() < kPointed)
       names << runs_[run].name;
   QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(),
                      names.mid(0, 12).join(QChar('\n')), this);

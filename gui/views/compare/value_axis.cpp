@@ -29,8 +29,7 @@ ValueAxis categoryAxis(const ComparedKey& key, std::vector<QString> categories) 
   for (size_t run = 0; run < key.compared.values.size(); ++run) {
     std::optional<double> place, number;
     if (key.compared.values[run]) {
-      const auto found =
-          std::ranges::find(categories, key.texts[static_cast<qsizetype>(run)]);
+      const auto found = std::ranges::find(categories, key.texts[static_cast<qsizetype>(run)]);
       const auto category = static_cast<size_t>(found - categories.begin());
       place = placeOf(category);
       number = static_cast<double>(category);

@@ -90,8 +90,7 @@ void ValueDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                           const QModelIndex& index) const {
   const Colors& c = colors();
   painter->save();
-  painter->fillRect(option.rect,
-                    option.state & QStyle::State_Selected ? c.selected : c.surface);
+  painter->fillRect(option.rect, option.state & QStyle::State_Selected ? c.selected : c.surface);
   paintRowLine(*painter, option.rect);
   paintValueCell(*painter, option, index);
   if (option.state & QStyle::State_HasFocus) {

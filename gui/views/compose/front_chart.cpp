@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gui/format.h"
 #include "base/round_step.h"
+#include "gui/format.h"
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
