@@ -11,6 +11,8 @@
 #include <QElapsedTimer>
 #include <QHeaderView>
 #include <QLineEdit>
+#include <QMenu>
+#include <QPushButton>
 #include <QTableView>
 #include <QTest>
 #include <algorithm>
@@ -158,11 +160,19 @@ void measureRuns(Measurement& measure, MainWindow& window) {
   filter->clear();
   QTest::qWait(500);
   auto* header = table->horizontalHeader();
-  for (int column : {1, 3}) {
+  for (int column : {3, 7}) {  // name, loss
     const QPoint at(header->sectionViewportPosition(column) + 20, header->height() / 2);
     measure.untilReady(fmt::format("sort by column {}", column),
                        [&] { QTest::mouseClick(header->viewport(), Qt::LeftButton, {}, at); });
   }
+  auto* button = page->findChild<QPushButton*>(QStringLiteral("groupRuns"));
+  if (!button) return Measurement::missing("group");
+  for (const char* by : {"recipe", "lineage: runs that go on from each other", "No groups"})
+    measure.untilReady(fmt::format("group: {}", by), [&] {
+      Q_EMIT button->menu()->aboutToShow();
+      for (QAction* action : button->menu()->actions())
+        if (action->text() == QLatin1String(by)) return action->trigger();
+    });
 }
 
 void measureChart(Measurement& measure, QWidget* page, const std::string& where) {

@@ -10,7 +10,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kTypingMilliseconds = 150, kTypingPause = 700;
+constexpr int kTypingMilliseconds = 40, kTypingPause = 700;
 constexpr int kMaxWidth = 640;
 
 /// The values of a filter's keys that rows do not have; a key that no run has is refused.

@@ -70,6 +70,7 @@ void RunArrangement::makeButtons(FilterBar* filter) {
   auto* menu = new QMenu(views_);
   connect(menu, &QMenu::aboutToShow, this, [this, menu] { fillViewMenu(menu); });
   views_->setMenu(menu);
+  for (QPushButton* button : {group_, views_}) button->setProperty("menu", true);
   for (QWidget* widget : std::initializer_list<QWidget*>{spared_, group_, chooser_, views_})
     filter->addRight(widget);
 }

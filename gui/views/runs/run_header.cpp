@@ -10,6 +10,7 @@ namespace heddle::gui {
 namespace {
 
 constexpr int kOrderRoom = 10;  // of the small number
+constexpr int kArrowRoom = 14;  // which every section keeps at its right
 constexpr int kHeaderBox = 16, kHeaderBoxLeft = 8;
 
 /// Numbers are first asked for their largest, loss and times for their least, names for their
@@ -125,6 +126,7 @@ void RunHeader::paintSection(QPainter* painter, const QRect& rect, int section) 
 
 QSize RunHeader::sectionSizeFromContents(int section) const {
   QSize size = QHeaderView::sectionSizeFromContents(section);
+  size.rwidth() += kArrowRoom;
   if (lines_.sorts().size() > 1 && placeOf(section) > 0) size.rwidth() += kOrderRoom;
   return size;
 }
