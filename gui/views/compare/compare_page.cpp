@@ -12,6 +12,7 @@
 #include "gui/settings.h"
 #include "gui/theme/theme.h"
 #include "gui/views/compare/run_chooser.h"
+#include "gui/views/compare/run_commands.h"
 #include "gui/views/compare/run_groups.h"
 #include "gui/widgets/empty_state.h"
 #include "gui/widgets/file_dialog.h"
