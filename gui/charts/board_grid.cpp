@@ -10,18 +10,15 @@ constexpr int kColumnWidth = 380;
 struct GridRow {
   size_t first = 0, end = 0;  // of the cards
   int height = 0;
+  int columns = 0;  // that they take
 };
 
 std::vector<GridRow> rowsOf(const std::vector<BoardCard>& cards, int columns) {
   std::vector<GridRow> rows;
-  int used = 0;
   for (size_t i = 0; i < cards.size(); ++i) {
     const int wide = std::min(cards[i].columns, columns);
-    if (rows.empty() || used + wide > columns) {
-      rows.push_back({i, i, 0});
-      used = 0;
-    }
-    used += wide;
+    if (rows.empty() || rows.back().columns + wide > columns) rows.push_back({i, i, 0, 0});
+    rows.back().columns += wide;
     rows.back().end = i + 1;
     rows.back().height = std::max(rows.back().height, cards[i].height);
   }
@@ -32,7 +29,6 @@ std::vector<GridRow> rowsOf(const std::vector<BoardCard>& cards, int columns) {
 
 BoardGrid gridOf(const BoardLayout& layout, int width, int height) {
   BoardGrid grid;
-  const auto cards = static_cast<int>(layout.cards.size());
   int wanted = 0;
   for (const BoardCard& card : layout.cards) wanted += card.columns;
   // A few charts share the whole width.
@@ -50,15 +46,16 @@ BoardGrid gridOf(const BoardLayout& layout, int width, int height) {
     const int share = (height - gaps) / static_cast<int>(rows.size());
     for (GridRow& row : rows) row.height = std::max(share, BoardCard::kMinHeight);
   }
-  grid.places.reserve(static_cast<size_t>(cards));
   int y = 0;
   for (const GridRow& row : rows) {
+    // Nothing stays empty beside the last cards, unless a person has set the columns.
+    const int columns = layout.columns > 0 ? grid.columns : row.columns;
+    const auto left = [&](int column) { return column * (width + kBoardGap) / columns; };
     int column = 0;
     for (size_t i = row.first; i < row.end; ++i) {
-      const int wide = std::min(layout.cards[i].columns, grid.columns);
-      const int x = column * (grid.columnWidth + kBoardGap);
-      grid.places.emplace_back(x, y, wide * grid.columnWidth + (wide - 1) * kBoardGap, row.height);
-      column += wide;
+      const int end = column + std::min(layout.cards[i].columns, grid.columns);
+      grid.places.emplace_back(left(column), y, left(end) - kBoardGap - left(column), row.height);
+      column = end;
     }
     y += row.height + kBoardGap;
   }

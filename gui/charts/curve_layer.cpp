@@ -13,8 +13,9 @@ namespace {
 constexpr double kFaint = 0.35;  // raw, next to its smoothed companion
 constexpr double kBehind = 0.5;  // a curve, next to a highlighted one
 constexpr double kBandOpacity = 0.22;
-constexpr int kBetweenMarks = 113;  // pixels
-constexpr double kLoneRadius = 2;   // pixels, of a sample that no line reaches
+constexpr double kBetweenMarks = 113;  // pixels, on each of a few curves
+constexpr double kFewCurves = 8;
+constexpr double kLoneRadius = 2;  // pixels, of a sample that no line reaches
 constexpr double kGapSize = 7;
 /// Above so many curves antialiased lines would take longer than a frame.
 constexpr size_t kMaxAntialiased = 12;
@@ -127,16 +128,18 @@ void CurveLayer::drawBand(QCPPainter& painter, const DrawnCurve& curve) const {
 void CurveLayer::drawMarks(QCPPainter& painter, const DrawnCurve& curve, size_t number) const {
   if (curve.marker < 0) return;
   const Scale x(*keyAxis()), y(*valueAxis());
-  // Neighbours on the same path are marked at different places.
+  // Neighbours on the same path are marked at different places, however many they are.
+  const double between =
+      kBetweenMarks * std::max(1.0, static_cast<double>(curves_.size()) / kFewCurves);
   double next = keyAxis()->coordToPixel(keyAxis()->range().lower) + 24 +
-                static_cast<double>(number * 37 % kBetweenMarks);
+                std::fmod(static_cast<double>(number) * 37, between);
   const QPainterPath mark = markerPath(curve.marker);
   painter.setAntialiasing(true);
   for (const Column& column : curve.line()) {
     const double at = x(column.x);
     if (at < next || !std::isfinite(column.last)) continue;
     painter.fillPath(mark.translated(at, y(column.last)), curve.color);
-    next += kBetweenMarks * (std::floor((at - next) / kBetweenMarks) + 1);
+    next += between * (std::floor((at - next) / between) + 1);
   }
   painter.setAntialiasing(curves_.size() <= kMaxAntialiased);
 }

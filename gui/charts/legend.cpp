@@ -30,6 +30,7 @@ Legend::Legend(QWidget* parent) : QWidget(parent) {
 }
 
 void Legend::setEntries(QVector<LegendEntry> entries) {
+  if (entries == entries_) return;
   entries_ = std::move(entries);
   QStringList names;
   for (const LegendEntry& entry : entries_) names << entry.name;

@@ -12,6 +12,7 @@ struct LegendEntry {
   QColor color;
   int marker = -1;  // see RunStroke
   int width = 1;
+  bool operator==(const LegendEntry&) const = default;
 };
 
 class Legend : public QWidget {

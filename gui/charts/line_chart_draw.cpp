@@ -155,7 +155,9 @@ void LineChart::drawAxes(const Range& x, const Range& y, bool empty) {
   if (const QString name = yTicker_->scaled().name; !name.isEmpty() && !empty) note << name;
   if (!detail_.isEmpty()) note << detail_;
   if (hidesValues_) note << tr("0 and below are not on a logarithmic axis");
-  setNote(note.join(unit_ == Unit::tokens_per_second ? QStringLiteral(" ") : QStringLiteral(", ")));
+  const QString words =
+      note.join(unit_ == Unit::tokens_per_second ? QStringLiteral(" ") : QStringLiteral(", "));
+  if (words != this->note()) setNote(words);
 }
 
 QVector<LegendEntry> LineChart::legendEntries() const {
