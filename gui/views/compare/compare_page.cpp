@@ -400,13 +400,29 @@ void ComparePage::showHidden() {
   showAll_->setVisible(hidden > 0);
 }
 
+QStringList ComparePage::groupNames() const {
+  if (const auto key = groupBy_->key()) return groupsBy(keys_[*key]);
+  switch (groupBy_->ownChoice()) {
+    case kSeeds:
+      return seedGroups(data_.comparison);
+    case kRecorded:
+      return recordedGroups(data_.comparison);
+    default:
+      return {};
+  }
+}
+
+void ComparePage::showGroups() {
+  const QStringList names = groupNames();
+  groups_.setGroups(names.isEmpty() ? std::vector<ComparedKey>() : keys_, names);
+  groupTable_->resizeColumnsToContents();
+  const int rows = std::min(groups_.rowCount(), kMaxGroupRows);
+  groupTable_->setFixedHeight((rows + 2) * kRowHeight + 8);
+  groupTable_->setVisible(rows > 0);
+}
+
 void ComparePage::showCurves() {
-  const auto key = groupBy_->key();
-  const int own = groupBy_->ownChoice();
-  const QStringList groups = key                ? groupsBy(keys_[*key])
-                             : own == kSeeds    ? seedGroups(data_.comparison)
-                             : own == kRecorded ? recordedGroups(data_.comparison)
-                                                : QStringList();
+  const QStringList groups = groupNames();
   std::vector<BoardRun> shown;
   for (size_t i = 0; i < data_.comparison.runs.size(); ++i) {
     const storage::RunSummary& run = data_.comparison.runs[i];
