@@ -118,6 +118,9 @@ Result<> run_sql(const std::string& store, const std::string& statement, const S
     for (const SqlTable* table : {&kSqlSteps, &kSqlSpans})
       if (Result<> added = add_table(connection, *table); !added) return added;
     connection.database().exec(kViews);
+    // SQLite makes a virtual table when it first reads it, and asks for more than reading then.
+    for (const char* table : {"steps", "spans", "json_each('[]')", "json_tree('[]')"})
+      connection.database().exec(fmt::format("SELECT * FROM {} LIMIT 0", table));
     connection.database().exec("PRAGMA query_only = ON");
     sqlite3* database = connection.database().getHandle();
     // A word in double quotes is a name, and never a text by mistake.

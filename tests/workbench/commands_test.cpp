@@ -85,7 +85,7 @@ class CommandsTest : public QObject {
     const auto help = heddle({"--help"});
     QCOMPARE(help.exit_code, 0);
     for (const char* command :
-         {"launch", "stop", "tail", "remove", "restore", "import", "targets", "runs", "show",
+         {"launch", "stop", "tail", "remove", "restore", "import", "targets", "runs", "show", "sql",
           "compare", "export", "render", "--demo", "--version"}) {
       QVERIFY2(help.out.find(command) != std::string::npos, command);
     }
@@ -110,6 +110,102 @@ class CommandsTest : public QObject {
     QVERIFY(shown["recipe"].get<std::string>().starts_with("# A test's recipe.\n"));
     const auto text = heddle({"show", "1"});
     QVERIFY2(text.out.find("loss      0.400\n") != std::string::npos, text.out.c_str());
+  }
+
+  void runs_are_filtered_sorted_and_grouped() {
+    for (const auto& [name, loss] : {std::pair("a", 3.0), std::pair("b", 1.0), std::pair("c", 2.0)})
+      make_elsewhere(name, {9, loss});
+    QCOMPARE(heddle({"import", fixture_->path("elsewhere")}).exit_code, 0);
+    const auto names = [&](std::vector<std::string> words) {
+      words.insert(words.begin(), "runs");
+      words.emplace_back("--json");
+      QStringList found;
+      for (const json& run : json::parse(heddle(words).out))
+        found += QString::fromStdString(run["name"]);
+      return found.join(' ');
+    };
+    QCOMPARE(names({"--sort", "loss"}), QString("b c a"));
+    QCOMPARE(names({"--sort", "-loss", "--limit", "2"}), QString("a c"));
+    QCOMPARE(names({"--filter", "loss < 2.5", "--sort", "name"}), QString("b c"));
+    QCOMPARE(names({"--filter", "best(loss) > 2"}), QString("a"));
+    QCOMPARE(names({"--sort", "target,-name"}), QString("c b a"));
+    const auto table = heddle({"runs", "--columns", "loss,results.peak_bytes,max(loss)"});
+    QVERIFY2(table.out.find("236 MiB") != std::string::npos, table.out.c_str());
+    QVERIFY2(table.out.find("9.000") != std::string::npos, table.out.c_str());
+    const json runs = json::parse(heddle({"runs", "--columns", "max(loss)", "--json"}).out);
+    QVERIFY(runs[0]["columns"]["max(loss)"] == json(9.0));
+
+    QCOMPARE(heddle({"runs", "tag", "a", "+x"}).exit_code, 0);
+    QCOMPARE(heddle({"runs", "tag", "c", "+x", "+y", "-y"}).out, std::string("c: x\n"));
+    const json groups =
+        json::parse(heddle({"runs", "--group", "tags", "--columns", "loss", "--json"}).out);
+    QCOMPARE(groups.size(), size_t{2});
+    const json& tagged = groups[groups[0]["group"] == json("x") ? 0 : 1];
+    QCOMPARE(tagged["runs"].size(), size_t{2});
+    QCOMPARE(tagged["columns"]["loss"],
+             (json{{"count", 2}, {"mean", 2.5}, {"min", 2.0}, {"max", 3.0}}));
+    const auto text = heddle({"runs", "--group", "tags", "--columns", "loss"});
+    QVERIFY2(text.out.find("2.500 (2.000 … 3.000)") != std::string::npos, text.out.c_str());
+
+    for (const auto& [option, value] :
+         {std::pair("--filter", "loss >"), std::pair("--filter", "nothing = 1"),
+          std::pair("--sort", "nothing"), std::pair("--columns", "nothing"),
+          std::pair("--group", "nothing")}) {
+      const auto wrong = heddle({"runs", option, value});
+      QVERIFY2(wrong.err.find(option) != std::string::npos, wrong.err.c_str());
+      QVERIFY(wrong.exit_code != 0);
+    }
+  }
+
+  void runs_are_tagged_named_noted_starred_and_archived() {
+    make_elsewhere("a", {2});
+    make_elsewhere("b", {1});
+    QCOMPARE(heddle({"import", fixture_->path("elsewhere")}).exit_code, 0);
+    QCOMPARE(heddle({"runs", "rename", "a", "best"}).exit_code, 0);
+    QCOMPARE(heddle({"runs", "note", "best", "two lines\nof it"}).exit_code, 0);
+    QCOMPARE(heddle({"runs", "tag", "best", "+fp8", "+night"}).out,
+             std::string("best: fp8, night\n"));
+    QCOMPARE(heddle({"runs", "tag", "best", "-fp8"}).out, std::string("best: night\n"));
+    QCOMPARE(heddle({"runs", "star", "best"}).exit_code, 0);
+    QCOMPARE(heddle({"runs", "archive", "b"}).exit_code, 0);
+    auto reader = must(storage::Reader::open(fixture_->store));
+    const auto run = must(reader.find_run("best"));
+    QCOMPARE(run.notes, std::string("two lines\nof it"));
+    QCOMPARE(run.tags, std::vector<std::string>{"night"});
+    QVERIFY(run.starred);
+    QCOMPARE(json::parse(heddle({"runs", "--json"}).out).size(), size_t{1});
+    QCOMPARE(json::parse(heddle({"runs", "--archived", "--json"}).out)[0]["name"], json("b"));
+    QCOMPARE(heddle({"runs", "archive", "b", "--undo"}).exit_code, 0);
+    QCOMPARE(json::parse(heddle({"runs", "--json"}).out).size(), size_t{2});
+    const auto wrong = heddle({"runs", "tag", "best", "fp8"});
+    QCOMPARE(wrong.exit_code, 2);
+    QVERIFY2(wrong.err.find("valid: +TAG") != std::string::npos, wrong.err.c_str());
+    QCOMPARE(heddle({"runs", "star", "nobody"}).exit_code, 2);
+    QVERIFY(heddle({"runs", "rename", "best", "b"}).exit_code != 0);
+  }
+
+  void sql_prints_a_table_csv_and_json() {
+    make_elsewhere("a", {2, 1});
+    QCOMPARE(heddle({"import", fixture_->path("elsewhere")}).exit_code, 0);
+    const std::string select = "SELECT name, steps, loss, parent FROM runs";
+    QCOMPARE(heddle({"sql", select}).out,
+             std::string("name  steps  loss  parent\na         2     1       -\n"));
+    QCOMPARE(heddle({"sql", select, "--csv"}).out, std::string("name,steps,loss,parent\na,2,1,\n"));
+    QCOMPARE(json::parse(heddle({"sql", select, "--json"}).out),
+             (json{{{"name", "a"}, {"steps", 2}, {"loss", 1.0}, {"parent", nullptr}}}));
+    QCOMPARE(json::parse(heddle({"sql", "SELECT 1 WHERE 0", "--json"}).out), json::array());
+    const auto wrong = heddle({"sql", "DELETE FROM runs"});
+    QCOMPARE(wrong.exit_code, 1);
+    QVERIFY2(wrong.err.find("only a SELECT") != std::string::npos, wrong.err.c_str());
+  }
+
+  void compare_has_the_difference_from_the_first() {
+    make_elsewhere("a", {2});
+    make_elsewhere("b", {1});
+    QCOMPARE(heddle({"import", fixture_->path("elsewhere")}).exit_code, 0);
+    const std::string text = heddle({"compare", "a", "b"}).out;
+    QVERIFY2(text.find("difference") != std::string::npos, text.c_str());
+    QVERIFY2(text.find("−1.000 better") != std::string::npos, text.c_str());
   }
 
   void compare_prints_what_differs() {

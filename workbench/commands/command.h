@@ -10,6 +10,7 @@
 #include "remote/target.h"
 #include "storage/queries.h"
 #include "storage/run.h"
+#include "storage/writer.h"
 
 namespace heddle::workbench {
 
@@ -52,8 +53,26 @@ struct QueueOptions {
 };
 
 struct RunsOptions {
+  std::string filter;   // see run_filter.h
+  std::string sort;     // "loss,-created"
+  std::string columns;  // "lr,best(loss)"; empty: the usual ones
+  std::string group;    // a key; empty: a run a line
+  size_t limit = 0;     // 0: all
   bool trash = false;
+  bool archived = false;
   bool json = false;
+};
+
+struct TagOptions {
+  std::string run;
+  std::vector<std::string> add;     // "+TAG"
+  std::vector<std::string> remove;  // "TAG"
+};
+
+/// For star and archive.
+struct MarkOptions {
+  std::vector<std::string> runs;
+  bool undo = false;
 };
 
 struct SqlOptions {
@@ -105,6 +124,11 @@ int trust_command(const Context& context);
 int import_command(const Context& context, const std::vector<std::string>& paths);
 int runs_command(const Context& context, const RunsOptions& options);
 int sql_command(const Context& context, const SqlOptions& options);
+int tag_command(const Context& context, const TagOptions& options);
+int rename_command(const Context& context, const std::string& run, const std::string& name);
+int note_command(const Context& context, const std::string& run, const std::string& text);
+int star_command(const Context& context, const MarkOptions& options);
+int archive_command(const Context& context, const MarkOptions& options);
 int show_command(const Context& context, const ShowOptions& options);
 int compare_command(const Context& context, const CompareOptions& options);
 int export_command(const Context& context, const ExportOptions& options);

@@ -5,6 +5,7 @@
 
 #include "base/json_text.h"
 #include "base/say.h"
+#include "storage/difference.h"
 #include "storage/json.h"
 #include "storage/value_text.h"
 #include "workbench/alignment_json.h"
@@ -18,6 +19,15 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
+/// From the first run, and whether that is better: "+1.90 GiB worse".
+std::string difference(const std::string& key, const std::optional<storage::Value>& baseline,
+                       const std::optional<storage::Value>& value) {
+  const auto found = storage::difference_of(key, baseline, value);
+  if (!found || found->amount == 0) return "";
+  const char* sign = found->better > 0 ? " better" : found->better < 0 ? " worse" : "";
+  return storage::difference_text(key, *found) + sign;
+}
+
 void add_rows(Rows& rows, const std::string& title, const std::vector<storage::Compared>& compared,
               bool only_differing) {
   bool titled = false;
@@ -27,8 +37,11 @@ void add_rows(Rows& rows, const std::string& title, const std::vector<storage::C
     titled = true;
     std::vector<std::string>& row = rows.emplace_back();
     row.push_back("  " + line.key);
-    for (std::string& text : storage::value_texts(line.key, line.values, kNone))
-      row.push_back(std::move(text));
+    const std::vector<std::string> texts = storage::value_texts(line.key, line.values, kNone);
+    for (size_t i = 0; i < texts.size(); ++i) {
+      row.push_back(texts[i]);
+      if (i > 0) row.push_back(difference(line.key, line.values.front(), line.values[i]));
+    }
   }
 }
 
@@ -61,6 +74,7 @@ std::string compare_text(const storage::Comparison& comparison) {
   rows[4] = {"loss"};
   rows[5] = {"per rank"};
   rows[6] = {"lineage"};
+  const storage::RunSummary& first = comparison.runs.front();
   for (const storage::RunSummary& run : comparison.runs) {
     rows[0].push_back(elided(run.name, 40));
     rows[1].push_back(storage::to_string(run.state));
@@ -69,6 +83,12 @@ std::string compare_text(const storage::Comparison& comparison) {
     rows[4].push_back(or_none(Unit::loss, run.loss));
     rows[5].push_back(or_none(Unit::tokens_per_second, run.tokens_per_second_per_rank));
     rows[6].push_back(run.lineage ? lineage_text(run) : kNone);
+    if (&run == &first) continue;
+    for (auto& row : rows) row.emplace_back();
+    rows[0].back() = "difference";
+    rows[4].back() = difference("loss", first.loss, run.loss);
+    rows[5].back() = difference("tokens_per_second_per_rank", first.tokens_per_second_per_rank,
+                                run.tokens_per_second_per_rank);
   }
   if (std::ranges::none_of(comparison.runs,
                            [](const storage::RunSummary& run) { return run.lineage.has_value(); }))

@@ -10,6 +10,19 @@
 namespace heddle::workbench {
 namespace {
 
+/// The command line's words, the last one first, as CLI11 wants them. "-fp8" after `runs tag` would
+/// be options to it.
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  auto tag = std::ranges::find(words, "tag");
+  if (std::ranges::find(words, "runs") > tag) tag = words.end();
+  for (; tag != words.end(); ++tag)
+    if (tag->size() > 1 && tag->front() == '-' && tag->at(1) != '-' && *tag != "-h")
+      *tag = "--remove=" + tag->substr(1);
+  std::ranges::reverse(words);
+  return words;
+}
+
 /// The words of a command line as options; once parsed, `run` is the command that was named.
 class CommandLine {
  public:
@@ -49,7 +62,7 @@ class CommandLine {
 
   int run(int argc, char** argv) {
     try {
-      app_.parse(argc, argv);
+      app_.parse(words_of(argc, argv));
     } catch (const CLI::ParseError& error) {
       return app_.exit(error) == 0 ? kExitDone : kExitUsage;
     }
@@ -160,10 +173,64 @@ class CommandLine {
   }
 
   void add_runs() {
-    CLI::App* command = app_.add_subcommand("runs", "List the runs, newest first");
+    CLI::App* command = app_.add_subcommand("runs", "List the runs, newest first, or mark one");
+    command->require_subcommand(0, 1);
+    command
+        ->add_option("--filter", runs_.filter,
+                     "only these: \"lr > 1e-4 and tags has fp8 and not state is failed\"")
+        ->type_name("FILTER");
+    command->add_option("--sort", runs_.sort, "by these values; -KEY: the largest first")
+        ->type_name("[-]KEY[,KEY...]");
+    command->add_option("--limit", runs_.limit, "at most so many")->type_name("N");
+    command
+        ->add_option("--columns", runs_.columns,
+                     "these values: columns of the window's table, keys of recipe, environment and "
+                     "results, metrics as best(loss)")
+        ->type_name("KEY[,KEY...]");
+    command
+        ->add_option("--group", runs_.group,
+                     "a line for each value of a key, with the columns' mean and range")
+        ->type_name("KEY");
+    command->add_flag("--archived", runs_.archived, "those that are archived");
     command->add_flag("--trash", runs_.trash, "those in the trash");
     command->add_flag("--json", runs_.json, "as JSON");
-    when_named(command, [this](const Context& c) { return runs_command(c, runs_); });
+    command->callback([this, command] {
+      if (command->get_subcommands().empty())
+        run_ = [this] { return runs_command(context_, runs_); };
+    });
+    add_marks(*command);
+  }
+
+  void add_marks(CLI::App& runs) {
+    const auto add = [&](const char* name, const char* what) {
+      return runs.add_subcommand(name, what);
+    };
+    const auto with_run = [&](CLI::App* command, std::string& run) {
+      command->add_option("RUN", run, "a run's name or id")->required();
+      return command;
+    };
+    CLI::App* tag = with_run(add("tag", "Add tags to a run, +TAG, or remove them, -TAG"), tag_.run);
+    tag->add_option("+TAG", tag_.add, "tags to add")->expected(-1);
+    tag->add_option("--remove", tag_.remove, "a tag to remove; -TAG is the same")
+        ->type_name("TAG")
+        ->expected(1)
+        ->take_all();
+    when_named(tag, [this](const Context& c) { return tag_command(c, tag_); });
+    CLI::App* rename = with_run(add("rename", "Give a run another name"), name_);
+    rename->add_option("NAME", text_, "its new name")->required();
+    when_named(rename, [this](const Context& c) { return rename_command(c, name_, text_); });
+    CLI::App* note = with_run(add("note", "Write a run's notes, in place of those it has"), name_);
+    note->add_option("TEXT", text_, "the notes; empty: none")->required();
+    when_named(note, [this](const Context& c) { return note_command(c, name_, text_); });
+    const auto add_mark = [&](const char* name, const char* what,
+                              int (*work)(const Context&, const MarkOptions&)) {
+      CLI::App* command = add(name, what);
+      command->add_option("RUN", mark_.runs, "names or ids")->required()->expected(1, -1);
+      command->add_flag("--undo", mark_.undo, "take the mark away");
+      when_named(command, [this, work](const Context& c) { return work(c, mark_); });
+    };
+    add_mark("star", "Mark runs with a star", star_command);
+    add_mark("archive", "Keep runs, and leave them out of lists", archive_command);
   }
 
   void add_show() {
@@ -267,6 +334,9 @@ class CommandLine {
   QueueOptions queue_;
   StopOptions stop_;
   RunsOptions runs_;
+  TagOptions tag_;
+  MarkOptions mark_;
+  std::string text_;
   ShowOptions show_;
   SqlOptions sql_;
   CompareOptions compare_;

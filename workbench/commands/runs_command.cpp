@@ -1,11 +1,13 @@
-// heddle runs [--trash] [--json]
+// heddle runs [--filter F] [--sort K] [--limit N] [--columns K,K] [--group K] [--trash] [--json]
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "base/json_text.h"
 #include "base/say.h"
-#include "storage/json.h"
 #include "workbench/commands/command.h"
 #include "workbench/commands/format.h"
+#include "workbench/commands/run_table.h"
 
 namespace heddle::workbench {
 namespace {
@@ -24,19 +26,71 @@ std::string runs_table(const std::vector<storage::RunSummary>& runs) {
                {.names = {1, 3, 4, 9}, .columns = terminal_columns()});
 }
 
+/// Archived ones only where that is asked for.
+Result<std::vector<storage::RunSummary>> read_runs(storage::Reader& reader,
+                                                   const RunsOptions& options) {
+  auto runs = reader.runs(options.trash);
+  if (!runs) return fail(runs);
+  const RunFilter filter(options.filter);
+  const auto keys = filter.keys();
+  const bool asks = std::ranges::find(keys, "archived") != keys.end() || options.trash;
+  if (!asks)
+    std::erase_if(*runs, [&](const storage::RunSummary& run) {
+      return run.archived.has_value() != options.archived;
+    });
+  auto wanted = filtered(reader, filter, std::move(*runs));
+  if (!wanted) return fail(wanted);
+  if (!options.sort.empty())
+    if (Result<> sorted = sort_runs(reader, options.sort, *wanted); !sorted)
+      return fail("--sort: {}", sorted.error().message);
+  return wanted;
+}
+
+/// The first runs, or groups.
+template <typename Items>
+void limit(Items& items, size_t most) {
+  if (most > 0 && items.size() > most) items.resize(most);
+}
+
+Result<int> print_groups(storage::Reader& reader, const RunsOptions& options,
+                         const std::vector<storage::RunSummary>& runs,
+                         const std::vector<RunColumn>& columns) {
+  const auto by = read_columns(reader, options.group, runs);
+  if (!by) return fail("--group: {}", by.error().message);
+  if (by->size() != 1) return fail("--group: valid: one key, as --group lr");
+  std::vector<RunGroup> groups = groups_of(runs, by->front());
+  limit(groups, options.limit);
+  if (options.json)
+    say("{}\n", json_text(groups_json(groups, columns), 2));
+  else
+    say("{}", groups_text(groups, by->front(), columns));
+  return kExitDone;
+}
+
+const char* none_text(const RunsOptions& options) {
+  if (!options.filter.empty()) return "No run is as the filter says.";
+  if (options.trash) return "The trash is empty.";
+  if (options.archived) return "No run is archived.";
+  return "There are no runs yet; heddle launch RECIPE makes one.";
+}
+
 }  // namespace
 
 int runs_command(const Context& context, const RunsOptions& options) {
   return with_reader(context, [&](storage::Reader& reader) -> Result<int> {
-    const auto runs = reader.runs(options.trash);
-    if (!runs) return fail(runs);
+    auto runs = read_runs(reader, options);
+    if (!runs) return report(runs.error(), kExitUsage);
+    const auto columns = read_columns(reader, options.columns, *runs);
+    if (!columns) return report({"--columns: " + columns.error().message}, kExitUsage);
+    if (!options.group.empty() && !runs->empty())
+      return print_groups(reader, options, *runs, *columns);
+    limit(*runs, options.limit);
     if (options.json) {
-      say("{}\n", json_text(storage::runs_json(*runs), 2));
+      say("{}\n", json_text(columns_json(*runs, *columns), 2));
     } else if (runs->empty()) {
-      say("{}\n", options.trash ? "The trash is empty."
-                                : "There are no runs yet; heddle launch RECIPE makes one.");
+      say("{}\n", none_text(options));
     } else {
-      say("{}", runs_table(*runs));
+      say("{}", columns->empty() ? runs_table(*runs) : columns_text(*runs, *columns));
     }
     return kExitDone;
   });

@@ -1,0 +1,51 @@
+// Runs as a table of chosen columns: sorted, or in groups with the mean and range of each column.
+// The keys are those of filters (filter_keys.h).
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "storage/queries.h"
+#include "workbench/run_values.h"
+
+namespace heddle::workbench {
+
+/// One key with the value of each run that has one.
+struct RunColumn {
+  std::string key;
+  RunValues values;
+
+  std::optional<storage::Value> of(storage::RunId run) const;
+};
+
+/// The columns named in "lr,best(loss)", by keys or labels. Fails where no run can have one.
+Result<std::vector<RunColumn>> read_columns(storage::Reader& reader, const std::string& list,
+                                            const std::vector<storage::RunSummary>& runs);
+
+/// By several keys, "loss,-created"; a minus: the largest first. Runs without a value come last.
+Result<> sort_runs(storage::Reader& reader, const std::string& keys,
+                   std::vector<storage::RunSummary>& runs);
+
+std::string columns_text(const std::vector<storage::RunSummary>& runs,
+                         const std::vector<RunColumn>& columns);
+/// runs_json with {"columns": {key: value}} in each.
+nlohmann::json columns_json(const std::vector<storage::RunSummary>& runs,
+                            const std::vector<RunColumn>& columns);
+
+/// Runs with the same value of `by`.
+struct RunGroup {
+  std::optional<storage::Value> value;
+  std::vector<storage::RunSummary> runs;
+};
+/// In the order of their first runs.
+std::vector<RunGroup> groups_of(const std::vector<storage::RunSummary>& runs, const RunColumn& by);
+
+std::string groups_text(const std::vector<RunGroup>& groups, const RunColumn& by,
+                        const std::vector<RunColumn>& columns);
+/// [{"group", "runs": [names], "columns": {key: {count, mean, min, max}}}, …]
+nlohmann::json groups_json(const std::vector<RunGroup>& groups,
+                           const std::vector<RunColumn>& columns);
+
+}  // namespace heddle::workbench
