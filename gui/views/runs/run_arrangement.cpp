@@ -54,9 +54,6 @@ RunArrangement::RunArrangement(Session& session, RunsModel& model, RunLines& lin
 }
 
 void RunArrangement::makeButtons(FilterBar* filter) {
-  spared_ = linkButton({});
-  spared_->setObjectName(QStringLiteral("sparedColumns"));
-  connect(spared_, &QPushButton::clicked, this, &RunArrangement::chooseColumns);
   group_ = quietButton(tr("Group"));
   group_->setObjectName(QStringLiteral("groupRuns"));
   auto* groups = new QMenu(group_);
@@ -71,7 +68,7 @@ void RunArrangement::makeButtons(FilterBar* filter) {
   connect(menu, &QMenu::aboutToShow, this, [this, menu] { fillViewMenu(menu); });
   views_->setMenu(menu);
   for (QPushButton* button : {group_, views_}) button->setProperty("menu", true);
-  for (QWidget* widget : std::initializer_list<QWidget*>{spared_, group_, chooser_, views_})
+  for (QWidget* widget : std::initializer_list<QWidget*>{group_, chooser_, views_})
     filter->addRight(widget);
 }
 
@@ -84,10 +81,9 @@ QString RunArrangement::labelOf(const QString& key) const {
 /// That there are columns which the window is too narrow for.
 void RunArrangement::showSpared() {
   const QStringList names = columns_->spared();
-  spared_->setVisible(!names.isEmpty());
-  spared_->setText(tr("%1 hidden").arg(format::plural(names.size(), tr("column"))));
-  spared_->setToolTip(
-      tr("No room for %1. A click lists all columns.").arg(names.join(QStringLiteral(", "))));
+  chooser_->setText(names.isEmpty() ? tr("Columns") : tr("Columns, %1 hidden").arg(names.size()));
+  chooser_->setToolTip(
+      names.isEmpty() ? QString() : tr("No room for %1").arg(names.join(QStringLiteral(", "))));
 }
 
 void RunArrangement::chooseColumns() {

@@ -55,7 +55,6 @@ class RunArrangement : public QObject {
   FilterBar* filter_;
   RunColumns* columns_;
   ColumnPanel* panel_;
-  QPushButton* spared_;
   QPushButton* group_;
   QPushButton* chooser_;
   QPushButton* views_;
