@@ -1,7 +1,6 @@
 #include "gui/timeline/statistics_panel.h"
 
 #include <QHeaderView>
-#include <QScopedValueRollback>
 #include <algorithm>
 
 #include "gui/format.h"
@@ -191,7 +190,13 @@ void StatisticsPanel::refresh() {
       timeline_.selection()
           ? tr("selection %1, %2").arg(duration(timeline_.selection()->length()), rows)
           : tr("whole step, %1").arg(rows));
+  const QModelIndexList chosen = table_->selectionModel()->selectedRows();
+  const std::string before = chosen.isEmpty() ? std::string() : model_.at(chosen.front().row()).name;
   model_.setRows(statisticsByName(counted, static_cast<GroupBy>(by_->current())), available);
+  if (chosen.isEmpty()) return;
+  for (int row = 0; row < model_.rowCount(); ++row)
+    if (model_.at(row).name == before) return table_->selectRow(row);
+  timeline_.setHighlight({});
 }
 
 void StatisticsPanel::highlight() {

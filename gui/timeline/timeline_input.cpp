@@ -1,3 +1,4 @@
+#include <QContextMenuEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QScrollBar>
@@ -89,7 +90,7 @@ bool TimelineWidget::key(const QKeyEvent& event) {
       setCurrent({});
       return true;
     default:
-      return false;
+      return laneKey(event.key(), shift);
   }
 }
 
@@ -106,7 +107,21 @@ KeyTable TimelineWidget::keys() {
            {{Qt::Key_Comma, Qt::Key_Period}, tr("The span before, the next span"), tr("click")},
            {{Qt::Key_Slash, QKeySequence::Find}, tr("Find an operator or module")},
            {{Qt::Key_N, shift | Qt::Key_N}, tr("The next match, the match before")},
+           {{Qt::Key_P, Qt::Key_C, Qt::Key_H}, tr("Pin, collapse, hide the row")},
+           {{shift | Qt::Key_C, shift | Qt::Key_H}, tr("Collapse all rows, show all rows")},
+           {{Qt::Key_M}, tr("Memory and bytes in flight")},
+           {{Qt::Key_K}, tr("The critical path")},
            {{Qt::Key_Escape}, tr("Drop the selection"), tr("drag selects")}}};
+}
+
+void TimelineWidget::contextMenuEvent(QContextMenuEvent* event) {
+  const bool byKey = event->reason() == QContextMenuEvent::Keyboard;
+  const auto row = byKey ? std::optional(lane_.row) : rowAt(event->pos());
+  if (row && *row < rows_.size()) lane_.row = *row;
+  const QPoint at = byKey ? viewport()->mapToGlobal(QPoint(TimelineLayout::kLabelWidth,
+                                                           TimelineLayout::kAxisHeight))
+                          : event->globalPos();
+  Q_EMIT menuWanted(at, row);
 }
 
 void TimelineWidget::wheelEvent(QWheelEvent* event) {
@@ -132,6 +147,10 @@ void TimelineWidget::mousePressEvent(QMouseEvent* event) {
   pressedUs_ = axis_.toTime(event->pos().x());
   const bool onTimes = event->pos().x() >= TimelineLayout::kLabelWidth;
   if (event->button() == Qt::LeftButton && onTimes) drag_ = Drag::select;
+  if (event->button() == Qt::LeftButton && !onTimes) {
+    if (const auto row = rowAt(event->pos())) lane_.row = *row;  // the keys are about it
+    viewport()->update();
+  }
   if (event->button() == Qt::MiddleButton) drag_ = Drag::pan;
 }
 
@@ -157,6 +176,7 @@ void TimelineWidget::mouseReleaseEvent(QMouseEvent* event) {
   if (drag_ == Drag::select && click) {
     select({});
     if (const auto lane = laneAt(event->pos())) lane_ = *lane;
+    viewport()->update();
     setCurrent(spanAt(event->pos()));
   }
   drag_ = Drag::none;

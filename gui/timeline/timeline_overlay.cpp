@@ -16,7 +16,7 @@ QRectF rectOf(const TimelineScene& scene, const SpanRef& ref) {
   const telemetry::Span& span = row.timeline->lane(ref.lane.stream).spans()[ref.span];
   const QRect lane =
       scene.layout.rows[ref.lane.row].lanes[static_cast<size_t>(ref.lane.stream)].translated(
-          0, -scene.scroll);
+          0, -scene.scrollOf(ref.lane.row));
   const double begin = scene.axis.toPixel(static_cast<double>(span.start_us + row.shiftUs));
   const double end =
       scene.axis.toPixel(static_cast<double>(span.start_us + span.duration_us + row.shiftUs));

@@ -4,8 +4,10 @@
 #include <QObject>
 #include <QPainter>
 
+#include "gui/theme/icons.h"
 #include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
+#include "gui/timeline/counter_painter.h"
 #include "gui/timeline/lane_painter.h"
 #include "gui/timeline/span_text.h"
 
@@ -72,7 +74,7 @@ QStringList brokenInto(QString name, const QFontMetrics& metrics, int width, int
   return lines << metrics.elidedText(name, Qt::ElideMiddle, width);
 }
 
-void paintLabels(QPainter& painter, const TimelineRow& row, const RowRects& rects) {
+void paintLabels(QPainter& painter, const TimelineRow& row, const RowRects& rects, bool pinned) {
   const Colors& c = colors();
   const int laneWidth = 38;
   const int laneRight = TimelineLayout::kLabelWidth - 8;
@@ -82,12 +84,14 @@ void paintLabels(QPainter& painter, const TimelineRow& row, const RowRects& rect
                          QT_TRANSLATE_NOOP("Timeline", "comm")};
   for (size_t stream = 0; stream < 2; ++stream) {
     const QRect& lane = rects.lanes[stream];
+    if (lane.isNull() || rects.collapsed) continue;
     painter.drawText(QRect(laneRight - laneWidth, lane.top(), laneWidth, lane.height()),
                      Qt::AlignRight | Qt::AlignVCenter, QObject::tr(names[stream]));
   }
 
-  int y = rects.lanes[0].top();
-  const int bottom = rects.lanes[1].bottom();
+  const QRect lanes = rects.content();
+  int y = lanes.top() - (rects.collapsed ? 1 : 0);
+  const int bottom = lanes.bottom();
   const int width = laneRight - laneWidth - kLeft + 10;
   const auto line = [&](const QString& text, const QFont& font, const QColor& color, int height) {
     if (text.isEmpty() || y + height > bottom + 2) return;
@@ -97,7 +101,8 @@ void paintLabels(QPainter& painter, const TimelineRow& row, const RowRects& rect
                      QFontMetrics(font).elidedText(text, Qt::ElideRight, width));
     y += height;
   };
-  if (row.color.isValid()) {
+  if (pinned) icon(QStringLiteral("pin"), Tone::muted).paint(&painter, 2, y + 3, 12, 12);
+  if (row.color.isValid() && !rects.collapsed) {
     paintRunStroke(painter, QRectF(kLeft, y, 24, 8), {row.color, row.marker});
     y += 10;
   }
@@ -130,9 +135,9 @@ void paintEnd(QPainter& painter, const TimelineScene& scene, const TimelineRow& 
               const RowRects& rects) {
   const double x = scene.axis.toPixel(static_cast<double>(row.shiftUs + row.timeline->lengthUs()));
   if (x < scene.axis.left || x > scene.axis.left + scene.axis.width + 1) return;
-  const int top = rects.band.isNull() ? rects.lanes[0].top() : rects.band.top();
+  const int top = rects.band.isNull() ? rects.content().top() : rects.band.top();
   painter.setPen(QPen(colors().text, 1));
-  painter.drawLine(QPointF(x, top), QPointF(x, rects.lanes[1].bottom() + 1));
+  painter.drawLine(QPointF(x, top), QPointF(x, rects.content().bottom() + 1));
 }
 
 void paintRow(QPainter& painter, LanePainter& lanes, const TimelineScene& scene, size_t index) {
@@ -142,25 +147,31 @@ void paintRow(QPainter& painter, LanePainter& lanes, const TimelineScene& scene,
     painter.fillRect(rects.whole, blend(colors().surface, colors().warn, 0.07));
     painter.fillRect(QRect(0, rects.whole.top(), 3, rects.whole.height()), colors().warn);
   }
-  paintLabels(painter, row, rects);
+  paintLabels(painter, row, rects, scene.lanes.pinned.contains(row.title));
   if (!row.timeline || row.timeline->empty()) {
     painter.setFont(font::text(12));
     painter.setPen(colors().muted);
-    painter.drawText(rects.lanes[0].united(rects.lanes[1]), Qt::AlignCenter,
+    painter.drawText(rects.content(), Qt::AlignCenter,
                      QObject::tr("nothing recorded in this step"));
     return;
   }
   painter.save();
   painter.setClipRect(
-      QRectF(scene.axis.left, rects.whole.top(), scene.axis.width + 1, rects.whole.height()));
+      QRectF(scene.axis.left, rects.whole.top(), scene.axis.width + 1, rects.whole.height()),
+      Qt::IntersectClip);
   if (!rects.band.isNull()) paintBand(painter, scene, row, rects.band);
   static const std::vector<uint32_t> kNoSearch;
   for (size_t stream = 0; stream < 2; ++stream) {
+    if (rects.lanes[stream].isNull()) continue;
     const LaneRef lane{index, static_cast<Stream>(stream)};
     lanes.paint(row.timeline->lane(lane.stream), rects.lanes[stream], row.shiftUs,
                 scene.found.empty() ? kNoSearch : scene.found.inPieces(lane));
   }
+  for (size_t i = 0; i < rects.counters.size(); ++i)
+    paintCounter(painter, scene.axis, *row.counters[i], row.shiftUs, rects.counters[i]);
   painter.restore();
+  for (size_t i = 0; i < rects.counters.size(); ++i)
+    paintCounterLabel(painter, *row.counters[i], rects.counters[i]);
   paintEnd(painter, scene, row, rects);
 }
 
@@ -170,15 +181,25 @@ void paintTimeline(QPainter& painter, const TimelineScene& scene) {
   painter.fillRect(QRect({0, 0}, scene.size), colors().surface);
   paintGrid(painter, scene);
   LanePainter lanes(painter, scene.axis);
-  painter.save();
-  painter.translate(0, -scene.scroll);
-  for (size_t row = 0; row < scene.rows.size(); ++row) {
-    const QRect& whole = scene.layout.rows[row].whole;
-    const bool visible = whole.bottom() - scene.scroll >= TimelineLayout::kAxisHeight &&
-                         whole.top() - scene.scroll < scene.size.height();
-    if (visible) paintRow(painter, lanes, scene, row);
+  const int sticky = scene.layout.stickyHeight;
+  // Rows that scroll end where the pinned ones do.
+  for (const bool pinned : {false, true}) {
+    painter.save();
+    const int top = pinned ? 0 : sticky;
+    painter.setClipRect(QRect(0, top, scene.size.width(), scene.size.height() - top));
+    if (!pinned) painter.translate(0, -scene.scroll);
+    for (const size_t row : scene.layout.order) {
+      const RowRects& rects = scene.layout.rows[row];
+      const int scroll = scene.scrollOf(row);
+      const bool visible = rects.whole.bottom() - scroll >= top &&
+                           rects.whole.top() - scroll < scene.size.height();
+      if (rects.sticky == pinned && visible) paintRow(painter, lanes, scene, row);
+    }
+    painter.restore();
   }
-  painter.restore();
+  if (sticky == TimelineLayout::kAxisHeight) return;
+  painter.setPen(QPen(colors().muted, 1));
+  painter.drawLine(0, sticky, scene.size.width(), sticky);
 }
 
 void paintAxis(QPainter& painter, const TimelineScene& scene, const QRectF& taken) {

@@ -6,6 +6,7 @@
 #include <QString>
 #include <vector>
 
+#include "gui/timeline/lane_choice.h"
 #include "gui/timeline/time_axis.h"
 #include "gui/timeline/timeline_layout.h"
 #include "gui/timeline/timeline_row.h"
@@ -19,8 +20,12 @@ struct TimelineScene {
   const TimelineLayout& layout;
   const TimeAxis& axis;
   const Found& found;
+  const LaneChoice& lanes;
   QSize size;
   int scroll = 0;  // pixels of the rows above the viewport's top
+
+  /// How far that row is scrolled.
+  int scrollOf(size_t row) const { return layout.rows[row].sticky ? 0 : scroll; }
 };
 
 /// Rows and grid, without the axis.

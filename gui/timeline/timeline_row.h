@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "gui/timeline/counter.h"
 #include "gui/timeline/timeline_data.h"
 #include "workbench/step_plan.h"
 
@@ -23,6 +24,9 @@ struct TimelineRow {
   int64_t shiftUs = 0;                       // the row begins here on the common axis: 0 or more
   std::shared_ptr<const Timeline> timeline;  // none: the row says that nothing was recorded
   std::shared_ptr<const workbench::StepPlan> plan;  // of the row's run; none: nothing is known
+  std::vector<std::shared_ptr<const Counter>> counters;  // lanes under its own
+  int64_t rank = -1;                                     // −1: of no one rank
+  int run = 0;  // rows of one number are ranks of one step
 };
 
 struct LaneRef {

@@ -21,10 +21,15 @@ TimelineTools::TimelineTools(TimelineWidget& timeline) : timeline_(timeline) {
   find_ = iconButton(QStringLiteral("search"), tr("Find an operator or module in the timeline"));
   find_->setObjectName(QStringLiteral("find"));
   find_->setProperty("opensSearch", true);
+  menu_ = iconButton(QStringLiteral("more"), tr("Lanes and more of the timeline"));
+  menu_->setObjectName(QStringLiteral("timelineMenu"));
+  connect(menu_, &QToolButton::clicked, this,
+          [this] { Q_EMIT menuWanted(menu_->mapToGlobal(QPoint(0, menu_->height() + 2))); });
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(4);
-  for (QWidget* part : std::initializer_list<QWidget*>{count_, previous_, next_, field_, find_})
+  for (QWidget* part : std::initializer_list<QWidget*>{count_, previous_, next_, field_, find_,
+                                                           menu_})
     row->addWidget(part);
   connect(field_, &QLineEdit::textChanged, this, [this](const QString& text) {
     timeline_.setSearch(text);

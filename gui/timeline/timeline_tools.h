@@ -1,4 +1,4 @@
-// The controls of a timeline, for the head of its card: the search with its count. GUI thread only.
+// The controls of a timeline, for the head of its card: the search with its count, and the menu. GUI thread only.
 #pragma once
 
 #include <QWidget>
@@ -23,6 +23,8 @@ class TimelineTools : public QWidget {
 
  Q_SIGNALS:
   void searchingChanged();
+  /// Below that point of the screen.
+  void menuWanted(const QPoint& globalPosition);
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
@@ -38,6 +40,7 @@ class TimelineTools : public QWidget {
   QToolButton* previous_;
   QToolButton* next_;
   QToolButton* find_;
+  QToolButton* menu_;
   bool narrow_ = false, open_ = false;
 };
 

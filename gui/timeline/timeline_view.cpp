@@ -1,5 +1,7 @@
 #include "gui/timeline/timeline_view.h"
 
+#include "gui/timeline/timeline_menu.h"
+
 namespace heddle::gui {
 namespace {
 
@@ -27,11 +29,27 @@ TimelineView::TimelineView(QWidget* parent) : QSplitter(Qt::Vertical, parent) {
     statistics_->setVisible(wanted);
     arrange();
   });
+  connect(timeline_, &TimelineWidget::menuWanted, this, &TimelineView::showMenu);
+  connect(tools_, &TimelineTools::menuWanted, this,
+          [this](const QPoint& at) { showMenu(at, std::nullopt); });
   connect(statistics_, &StatisticsPanel::closed, this, [this] {
     statistics_->hide();
     timeline_->setHighlight({});
     timeline_->setFocus();
   });
+}
+
+void TimelineView::keepLanesAs(const QString& key) {
+  timeline_->setLanes(readLanes(key));
+  connect(timeline_, &TimelineWidget::lanesChanged, this,
+          [this, key] { keepLanes(key, timeline_->lanes()); });
+}
+
+void TimelineView::showMenu(const QPoint& globalPosition, std::optional<size_t> row) {
+  auto* menu = new QMenu(this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  fillTimelineMenu(*menu, *timeline_, row);
+  menu->popup(globalPosition);
 }
 
 void TimelineView::resizeEvent(QResizeEvent* event) {

@@ -19,12 +19,15 @@ class TimelineView : public QSplitter {
   TimelineWidget* timeline() const { return timeline_; }
   /// Has no parent until a layout takes it.
   TimelineTools* tools() const { return tools_; }
+  /// Takes the choice of rows and lanes from the settings, and keeps it there from now on.
+  void keepLanesAs(const QString& key);
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
 
  private:
   void arrange();
+  void showMenu(const QPoint& globalPosition, std::optional<size_t> row);
 
   TimelineWidget* timeline_;
   TimelineTools* tools_;

@@ -29,7 +29,7 @@ void TimelineWidget::setRows(std::vector<TimelineRow> rows) {
   rows_ = std::move(rows);
   hovered_.reset();
   setCurrent({});
-  lane_ = {};
+  lane_ = lane_.row < rows_.size() ? LaneRef{lane_.row, lane_.stream} : LaneRef{};
   int64_t length = 1;
   for (const TimelineRow& row : rows_) {
     if (row.timeline) length = std::max(length, row.shiftUs + row.timeline->lengthUs());
@@ -50,6 +50,15 @@ void TimelineWidget::setRows(std::vector<TimelineRow> rows) {
 void TimelineWidget::setPhaseBand(PhaseBand band) {
   band_ = band;
   relayout();
+}
+
+void TimelineWidget::setLanes(const LaneChoice& lanes) {
+  if (lanes == lanes_) return;
+  lanes_ = lanes;
+  relayout();
+  if (const auto shown = shownLanes(); !shown.empty() && !std::ranges::count(shown, lane_))
+    lane_ = shown.front();
+  Q_EMIT lanesChanged();
 }
 
 void TimelineWidget::setEmptyText(const QString& text) {
@@ -158,7 +167,9 @@ QSize TimelineWidget::sizeHint() const {
 
 void TimelineWidget::relayout() {
   const QSize size = viewport()->size();
-  layout_ = TimelineLayout::of(rows_.size(), band_, size);
+  std::vector<RowShape> shapes;
+  for (const TimelineRow& row : rows_) shapes.push_back(lanes_.shapeOf(row));
+  layout_ = TimelineLayout::of(shapes, band_, lanes_.streams, size);
   axis_.left = TimelineLayout::kLabelWidth;
   axis_.width =
       std::max(1, size.width() - TimelineLayout::kLabelWidth - TimelineLayout::kRightMargin);
@@ -179,16 +190,24 @@ void TimelineWidget::changeView() {
   Q_EMIT viewChanged();
 }
 
+TimelineScene TimelineWidget::scene() const {
+  return {rows_,  layout_,           axis_,
+          found_, lanes_, viewport()->size(), verticalScrollBar()->value()};
+}
+
 void TimelineWidget::paintEvent(QPaintEvent*) {
-  const TimelineScene scene{
-      rows_, layout_, axis_, found_, viewport()->size(), verticalScrollBar()->value()};
+  const TimelineScene scene = this->scene();
   QPainter painter(viewport());
-  if (rows_.empty()) {
+  if (layout_.order.empty()) {
     painter.fillRect(viewport()->rect(), colors().surface);
     painter.setFont(font::text());
     painter.setPen(colors().muted);
     painter.drawText(viewport()->rect().adjusted(24, 0, -24, 0), Qt::AlignCenter | Qt::TextWordWrap,
-                     emptyText_);
+                     rows_.empty() ? emptyText_
+                                   : tr("No row is shown: %1. Shift+H shows all of them.")
+                                         .arg(lanes_.filter.isEmpty()
+                                                  ? tr("all are hidden")
+                                                  : tr("none is of “%1”").arg(lanes_.filter)));
     return;
   }
   // The picture is made for the device that is painted on: a screen, or a grab at another scale.
@@ -202,6 +221,12 @@ void TimelineWidget::paintEvent(QPaintEvent*) {
   }
   painter.drawPixmap(0, 0, picture_);
   paintOverlay(painter, scene, {selection_, current_, hovered_, pointer_});
+  if (hasFocus() && layout_.order.size() > 1 && !layout_.rows[lane_.row].whole.isNull()) {
+    const QRect row =
+        layout_.rows[lane_.row].whole.translated(0, -scene.scrollOf(lane_.row));  // keys are about it
+    if (row.top() >= (layout_.rows[lane_.row].sticky ? 0 : layout_.stickyHeight))
+      painter.fillRect(QRect(0, row.top(), 2, row.height()), colors().accent);
+  }
   if (hasFocus()) {
     painter.setPen(QPen(colors().accent, 1));
     painter.drawLine(0, 0, viewport()->width(), 0);
@@ -215,17 +240,34 @@ void TimelineWidget::resizeEvent(QResizeEvent*) {
 
 void TimelineWidget::scrollContentsBy(int, int) { invalidate(); }
 
-std::optional<LaneRef> TimelineWidget::laneAt(QPoint position) const {
+std::optional<size_t> TimelineWidget::rowAt(QPoint position) const {
   if (position.y() < TimelineLayout::kAxisHeight) return {};
-  const QPoint at = position + QPoint(0, verticalScrollBar()->value());
-  for (size_t row = 0; row < layout_.rows.size(); ++row) {
-    for (const Stream stream : {Stream::compute, Stream::communication}) {
-      if (layout_.rows[row].lanes[static_cast<size_t>(stream)].contains(at)) {
-        return LaneRef{row, stream};
-      }
-    }
+  const bool sticky = position.y() < layout_.stickyHeight;
+  const int y = position.y() + (sticky ? 0 : verticalScrollBar()->value());
+  for (const size_t row : layout_.order) {
+    const RowRects& rects = layout_.rows[row];
+    if (rects.sticky == sticky && rects.whole.top() <= y && y <= rects.whole.bottom()) return row;
   }
   return {};
+}
+
+std::optional<LaneRef> TimelineWidget::laneAt(QPoint position) const {
+  const auto row = rowAt(position);
+  if (!row) return {};
+  const RowRects& rects = layout_.rows[*row];
+  const QPoint at = position + QPoint(0, rects.sticky ? 0 : verticalScrollBar()->value());
+  for (const Stream stream : {Stream::compute, Stream::communication})
+    if (rects.lanes[static_cast<size_t>(stream)].contains(at)) return LaneRef{*row, stream};
+  return {};
+}
+
+std::vector<LaneRef> TimelineWidget::shownLanes() const {
+  std::vector<LaneRef> lanes;
+  for (const size_t row : layout_.order)
+    for (const Stream stream : {Stream::compute, Stream::communication})
+      if (!layout_.rows[row].lanes[static_cast<size_t>(stream)].isNull())
+        lanes.push_back({row, stream});
+  return lanes;
 }
 
 std::optional<SpanRef> TimelineWidget::spanAt(QPoint position) const {
@@ -271,11 +313,12 @@ void TimelineWidget::stepSpan(int direction) {
 }
 
 void TimelineWidget::stepLane(int direction) {
-  if (rows_.empty()) return;
-  const int lanes = static_cast<int>(rows_.size()) * 2;
-  const int index = static_cast<int>(lane_.row) * 2 + static_cast<int>(lane_.stream);
-  const int next = std::clamp(index + direction, 0, lanes - 1);
-  lane_ = {static_cast<size_t>(next / 2), static_cast<Stream>(next % 2)};
+  const std::vector<LaneRef> lanes = shownLanes();
+  if (lanes.empty()) return;
+  const auto at = std::ranges::find(lanes, lane_) - lanes.begin();
+  const auto last = static_cast<ptrdiff_t>(lanes.size()) - 1;
+  lane_ = at > last ? lanes.front()
+                    : lanes[static_cast<size_t>(std::clamp<ptrdiff_t>(at + direction, 0, last))];
   setCurrent({});
   stepSpan(0);
 }
@@ -292,12 +335,14 @@ void TimelineWidget::bringIntoView(const SpanRef& ref) {
     axis_.show(from, from + view);
     changeView();
   }
-  const QRect lane = layout_.rows[ref.lane.row].lanes[static_cast<size_t>(ref.lane.stream)];
+  const RowRects& rects = layout_.rows[ref.lane.row];
+  const QRect lane = rects.lanes[static_cast<size_t>(ref.lane.stream)];
+  if (lane.isNull() || rects.sticky) return;
   const int scroll = verticalScrollBar()->value();
   if (lane.bottom() - scroll > viewport()->height()) {
     verticalScrollBar()->setValue(lane.bottom() - viewport()->height() + 8);
-  } else if (lane.top() - scroll < TimelineLayout::kAxisHeight) {
-    verticalScrollBar()->setValue(lane.top() - TimelineLayout::kAxisHeight - 8);
+  } else if (lane.top() - scroll < layout_.stickyHeight) {
+    verticalScrollBar()->setValue(lane.top() - layout_.stickyHeight - 8);
   }
 }
 

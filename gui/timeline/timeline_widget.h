@@ -3,7 +3,8 @@
 //
 // Keys: W S zoom, A D pan, F fits the selection or all, Backspace and Shift+Backspace go back and
 // forward through the views, `.` `,` next and previous span, N and Shift+N next and previous hit of
-// the search, up and down change the lane, Esc drops the selection. Ctrl+wheel zooms (the wheel
+// the search, up and down change the lane, P pins the row, C collapses it (Shift+C: all), H hides it
+// (Shift+H: all are shown), M shows the counters, Esc drops the selection. Ctrl+wheel zooms (the wheel
 // alone where rows need no scrolling), Shift+wheel pans, dragging selects, dragging with the middle
 // button pans.
 #pragma once
@@ -15,6 +16,7 @@
 #include <optional>
 #include <vector>
 
+#include "gui/timeline/lane_choice.h"
 #include "gui/timeline/time_axis.h"
 #include "gui/timeline/timeline_layout.h"
 #include "gui/timeline/timeline_row.h"
@@ -22,6 +24,8 @@
 #include "gui/widgets/key_table.h"
 
 namespace heddle::gui {
+
+struct TimelineScene;
 
 class TimelineWidget : public QAbstractScrollArea {
   Q_OBJECT
@@ -36,6 +40,20 @@ class TimelineWidget : public QAbstractScrollArea {
   const std::vector<TimelineRow>& rows() const { return rows_; }
   /// Which rows name their phases. Default: every row.
   void setPhaseBand(PhaseBand band);
+  /// Which rows and lanes are shown, and how.
+  const LaneChoice& lanes() const { return lanes_; }
+  void setLanes(const LaneChoice& lanes);
+  void togglePinned(size_t row);
+  void toggleCollapsed(size_t row);
+  /// Collapses every row, or expands all if they are.
+  void toggleAllCollapsed();
+  void hide(size_t row);
+  /// Whatever was hidden or filtered away.
+  void showAllRows();
+  void toggleCounters();
+  /// The row that keys are about.
+  size_t currentRow() const { return lane_.row; }
+
   /// In the middle while there are no rows.
   void setEmptyText(const QString& text);
 
@@ -79,6 +97,9 @@ class TimelineWidget : public QAbstractScrollArea {
   /// The axis shows another stretch, or on other pixels.
   void viewChanged();
   void currentChanged();
+  void lanesChanged();
+  /// A menu is wanted for `row`, if it is over one.
+  void menuWanted(const QPoint& globalPosition, std::optional<size_t> row);
   /// Another search, or its result in other rows.
   void foundChanged();
   /// The user wants to type what to search for: Ctrl+F or /.
@@ -94,6 +115,7 @@ class TimelineWidget : public QAbstractScrollArea {
   void mouseMoveEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
   bool viewportEvent(QEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
   void scrollContentsBy(int dx, int dy) override;
 
  private:
@@ -109,17 +131,23 @@ class TimelineWidget : public QAbstractScrollArea {
   /// Zooms or pans by hand.
   void moveView(const std::function<void(TimeAxis&)>& move);
   bool key(const QKeyEvent& event);
+  bool laneKey(int key, bool shift);
   void stepSpan(int direction);
   void stepLane(int direction);
   void setCurrent(std::optional<SpanRef> span);
   void bringIntoView(const SpanRef& span);
   void describe();
+  TimelineScene scene() const;
+  std::optional<size_t> rowAt(QPoint position) const;
+  /// Shown lanes from top to bottom.
+  std::vector<LaneRef> shownLanes() const;
   std::optional<LaneRef> laneAt(QPoint position) const;
   std::optional<SpanRef> spanAt(QPoint position) const;
   double pointerX() const;
 
   std::vector<TimelineRow> rows_;
   PhaseBand band_ = PhaseBand::everyRow;
+  LaneChoice lanes_;
   QString emptyText_;
   TimelineLayout layout_;
   TimeAxis axis_;

@@ -2,6 +2,7 @@
 #include "gui/timeline/timeline_view.h"
 
 #include <QHeaderView>
+#include <QMenu>
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTest>
@@ -18,16 +19,17 @@ namespace {
 /// A view of two ranks with its tools above it.
 class ShownView {
  public:
-  explicit ShownView(QSize size = {1000, 700}) {
+  explicit ShownView(QSize size = {1000, 700}, int ranks = 2) {
     auto* column = new QVBoxLayout(&window);
     view = new TimelineView;
     column->addWidget(view->tools());
     column->addWidget(view, 1);
     std::vector<TimelineRow> rows;
-    for (int rank = 0; rank < 2; ++rank) {
+    for (int rank = 0; rank < ranks; ++rank) {
       TimelineRow row;
       row.title = QString("rank %1").arg(rank);
       row.timeline = sampleStep();
+      row.rank = rank;
       rows.push_back(row);
     }
     view->timeline()->setRows(std::move(rows));
@@ -56,6 +58,11 @@ class ShownView {
     QTest::mouseMove(area, at((from + to) / 2));
     QTest::mouseMove(area, at(to));
     QTest::mouseRelease(area, Qt::LeftButton, {}, at(to));
+  }
+  /// A click on the row's name.
+  void label(size_t row) const {
+    QTest::mouseClick(timeline().viewport(), Qt::LeftButton, {},
+                      {40, timeline().layoutOfRows().rows[row].whole.center().y()});
   }
   QTableView* statistics() const { return named<QTableView>("Statistics by name"); }
   QString cell(int row, int column) const {
@@ -106,10 +113,10 @@ class TimelineViewTest : public QObject {
     const ShownView shown;
     shown.drag(0, 100'000);
     QTRY_VERIFY(shown.statistics() && shown.statistics()->model()->rowCount() == 5);
-    shown.statistics()->setFocus();
-    QTest::keyClick(shown.statistics(), Qt::Key_Down);
-    QTest::keyClick(shown.statistics(), Qt::Key_Down);
     QCOMPARE(shown.cell(1, NameStatisticsModel::Name), QString("mm"));
+    const QModelIndex row = shown.statistics()->model()->index(1, 0);
+    QTest::mouseClick(shown.statistics()->viewport(), Qt::LeftButton, {},
+                      shown.statistics()->visualRect(row).center());
     QCOMPARE(shown.timeline().matches(), 8);
   }
 
@@ -144,6 +151,74 @@ class TimelineViewTest : public QObject {
     QTest::keyClick(field, Qt::Key_Return);
     QCOMPARE(shown.window.findChild<QLabel*>("matches")->text(), QString("0"));
     QVERIFY(!shown.timeline().current());
+  }
+
+  void p_pins_a_row_which_then_does_not_scroll() {
+    const ShownView shown({900, 500}, 40);
+    TimelineWidget& timeline = shown.timeline();
+    shown.label(3);
+    QTest::keyClick(&timeline, Qt::Key_P);
+    QCOMPARE(timeline.layoutOfRows().order.front(), size_t{3});
+    timeline.verticalScrollBar()->setValue(timeline.verticalScrollBar()->maximum());
+    const QPoint at(static_cast<int>(timeline.axis().toPixel(2'000)),
+                    timeline.layoutOfRows().rows[3].lanes[0].center().y());
+    QTest::mouseClick(timeline.viewport(), Qt::LeftButton, {}, at);
+    QVERIFY(timeline.current());
+    QCOMPARE(timeline.current()->lane.row, size_t{3});
+    QTest::keyClick(&timeline, Qt::Key_P);
+    QCOMPARE(timeline.layoutOfRows().order.front(), size_t{0});
+  }
+
+  void c_collapses_and_h_hides_rows() {
+    const ShownView shown({900, 500}, 4);
+    TimelineWidget& timeline = shown.timeline();
+    const int before = timeline.layoutOfRows().rows[0].whole.height();
+    QTest::keyClick(&timeline, Qt::Key_C);
+    QVERIFY(timeline.layoutOfRows().rows[0].whole.height() < before);
+    QTest::keyClick(&timeline, Qt::Key_C, Qt::ShiftModifier);
+    QVERIFY(timeline.layoutOfRows().rows[3].collapsed);
+    QTest::keyClick(&timeline, Qt::Key_C, Qt::ShiftModifier);
+    QVERIFY(!timeline.layoutOfRows().rows[0].collapsed);
+    QTest::keyClick(&timeline, Qt::Key_H);
+    QCOMPARE(timeline.layoutOfRows().order, (std::vector<size_t>{1, 2, 3}));
+    for (int i = 0; i < 3; ++i) QTest::keyClick(&timeline, Qt::Key_H);
+    QVERIFY(timeline.layoutOfRows().order.empty());
+    QVERIFY(!timeline.grab().isNull());  // it says how to show them
+    QTest::keyClick(&timeline, Qt::Key_H, Qt::ShiftModifier);
+    QCOMPARE(timeline.layoutOfRows().order.size(), size_t{4});
+  }
+
+  void the_menu_filters_rows_and_streams() {
+    const ShownView shown({900, 500}, 16);
+    TimelineWidget& timeline = shown.timeline();
+    QTest::mouseClick(shown.named<QToolButton>("Lanes and more of the timeline"), Qt::LeftButton);
+    auto* menu = shown.view->findChild<QMenu*>();
+    QVERIFY(menu);
+    auto* field = menu->findChild<QLineEdit*>();
+    QCOMPARE(field->accessibleName(), QString("Rows: 0-7, 12 or a name"));
+    QTest::keyClicks(field, "2-4, 9");
+    QCOMPARE(timeline.layoutOfRows().order, (std::vector<size_t>{2, 3, 4, 9}));
+    field->clear();
+    QTest::keyClicks(field, "rank 1");
+    QCOMPARE(timeline.layoutOfRows().order.size(), size_t{7});  // 1 and 10 to 15
+    field->clear();
+    for (QAction* action : menu->actions())
+      if (action->text() == "Communication lanes") action->trigger();
+    QVERIFY(timeline.layoutOfRows().rows[0].lanes[1].isNull());
+    QVERIFY(!timeline.layoutOfRows().rows[0].lanes[0].isNull());
+    menu->close();
+  }
+
+  void the_choice_of_lanes_is_remembered() {
+    const ShownView first({900, 500}, 4);
+    first.view->keepLanesAs("test/lanes");
+    first.label(2);
+    QTest::keyClick(&first.timeline(), Qt::Key_P);
+    QTest::keyClick(&first.timeline(), Qt::Key_C);
+    const ShownView second({900, 500}, 4);
+    second.view->keepLanesAs("test/lanes");
+    QCOMPARE(second.timeline().lanes(), first.timeline().lanes());
+    QCOMPARE(second.timeline().layoutOfRows().order.front(), size_t{2});
   }
 
   void a_wide_and_low_view_has_the_table_beside_the_lanes() {
