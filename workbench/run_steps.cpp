@@ -5,9 +5,16 @@
 #include <nlohmann/json.hpp>
 
 #include "base/read_json.h"
+#include "engine/recipe/resolve.h"
 
 namespace heddle::workbench {
 namespace {
+
+/// None of a recipe that says no layout.
+recipe::Layout layout_of(const std::string& text) {
+  const recipe::Recipe recipe = recipe::resolve(recipe::parse(text, "recipe")).recipe;
+  return recipe.parallelism.*recipe::kRest.degree > 0 ? recipe::Layout(recipe) : recipe::Layout();
+}
 
 int64_t microseconds(double seconds) { return std::llround(seconds * 1e6); }
 
@@ -92,8 +99,6 @@ Result<RunSteps> read_steps(storage::Reader& reader, const storage::RunDetail& r
   auto document = read_document(reader, run.summary.id);
   if (!document) return fail(document);
   steps.document = std::move(*document);
-  if (steps.document)
-    steps.plan = std::make_shared<const StepPlan>(StepPlan{BucketNames(steps.document->buckets)});
   const auto profiled = reader.profiled_steps(run.summary.id);
   if (!profiled) return fail(profiled);
   if (step == 0 && !profiled->empty()) steps.step = profiled->back();
@@ -102,6 +107,10 @@ Result<RunSteps> read_steps(storage::Reader& reader, const storage::RunDetail& r
   std::string executed;
   if (const auto hash = run.environment.find("plan"); hash != run.environment.end())
     if (const auto* text = std::get_if<std::string>(&hash->second)) executed = *text;
+  if (steps.document)
+    steps.plan = std::make_shared<const StepPlan>(
+        *steps.document, layout_of(run.recipe),
+        executed.empty() || executed == steps.document->plan_hash);
   for (storage::RankSpans& each : *spans) {
     const auto seconds =
         reader.samples(run.summary.id, "step_seconds", each.rank, {steps.step, steps.step});

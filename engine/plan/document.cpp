@@ -1,5 +1,6 @@
 #include "engine/plan/document.h"
 
+#include <algorithm>
 #include <concepts>
 #include <nlohmann/json.hpp>
 
@@ -115,7 +116,39 @@ OrderedJson timeline_json(const RankTimeline& timeline) {
     memory[kCategoryNames[c]] = bytes;
   }
   json["memory"] = std::move(memory);
+  if (!timeline.transfers.empty()) json["transfers"] = transfers_json(timeline.transfers);
   return json;
+}
+
+OrderedJson transfers_json(const std::vector<Transfer>& transfers) {
+  std::vector<std::string> groups;
+  std::vector<size_t> group;
+  std::vector<int64_t> node, wait, bytes;
+  for (const Transfer& transfer : transfers) {
+    const auto known = std::ranges::find(groups, transfer.group);
+    group.push_back(static_cast<size_t>(known - groups.begin()));
+    if (known == groups.end()) groups.push_back(transfer.group);
+    node.push_back(transfer.node);
+    wait.push_back(transfer.wait);
+    bytes.push_back(transfer.bytes);
+  }
+  return {{"groups", groups}, {"group", group}, {"node", node}, {"wait", wait}, {"bytes", bytes}};
+}
+
+std::vector<Transfer> transfers_from(const Json& json) {
+  const size_t count = json.at("node").size();
+  const auto nodes = telemetry::column_from<int32_t>(json, "node", count),
+             waits = telemetry::column_from<int32_t>(json, "wait", count);
+  const auto group = telemetry::column_from<size_t>(json, "group", count);
+  const auto groups = json.at("groups").get<std::vector<std::string>>();
+  const Json& bytes = json.at("bytes");
+  if (bytes.size() != count) refuse_json(json, "bytes: not as long as the other columns");
+  std::vector<Transfer> transfers;
+  for (size_t i = 0; i < count; ++i) {
+    if (group[i] >= groups.size()) refuse_json(json, "a transfer of a group that is not there");
+    transfers.push_back({nodes[i], waits[i], bytes_from(bytes.at(i)), groups[group[i]]});
+  }
+  return transfers;
 }
 
 /// `text`: bytes of names so far, of all timelines.
@@ -133,6 +166,7 @@ RankTimeline timeline_from(const Json& json, size_t& text) {
     for (size_t i = 0; i < column.size(); ++i)
       timeline.memory[i].bytes.bytes[c] = bytes_from(column.at(i));
   }
+  if (json.contains("transfers")) timeline.transfers = transfers_from(json["transfers"]);
   return timeline;
 }
 

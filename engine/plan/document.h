@@ -19,11 +19,22 @@ struct MemoryMoment {
   MemoryBytes bytes;
 };
 
+/// A collective of a rank's planned graph.
+struct Transfer {
+  int32_t node = -1;  // as in its span
+  int32_t wait = -1;  // the node that waits for it: those from there on need it; −1: none does
+  int64_t bytes = 0;  // that the rank moves
+  std::string group;  // the process group's name (recipe/mesh.h)
+
+  bool operator==(const Transfer&) const = default;
+};
+
 /// A rank's step: the spans are of the type of the measured ones.
 struct RankTimeline {
   int64_t rank = 0;
   std::vector<telemetry::Span> spans;  // by start
   std::vector<MemoryMoment> memory;    // by time
+  std::vector<Transfer> transfers = {};  // by node; none where the step was planned by parts
 };
 
 /// A rank that represents all ranks of its pipeline stage, which do the same. Seconds of a step;

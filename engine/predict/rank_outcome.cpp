@@ -61,6 +61,24 @@ int64_t moved_bytes(const graph::Graph& graph, const Node& collective) {
              : 2 * once;
 }
 
+std::vector<plan::Transfer> transfers_of(const graph::Graph& graph) {
+  std::vector<int32_t> transfer_of(graph.values.size(), -1);  // by a collective's first result
+  std::vector<plan::Transfer> transfers;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    const auto number = static_cast<int32_t>(i);
+    if (graph::is_collective(node)) {
+      if (!node.outputs.empty())
+        transfer_of[node.outputs.front()] = static_cast<int32_t>(transfers.size());
+      transfers.push_back({number, -1, moved_bytes(graph, node), graph::group_of(node)});
+    } else if (graph::is_wait(node)) {
+      const int32_t waited = transfer_of[graph::list_of(node).front().value];
+      if (waited >= 0) transfers[static_cast<size_t>(waited)].wait = number;
+    }
+  }
+  return transfers;
+}
+
 plan::RankFigures figures_of(const SimulatedRank& rank) {
   const cost::Simulated& step = rank.simulated;
   return {.rank = rank.rank,
@@ -185,7 +203,7 @@ RankOutcome outcome_of(SimulatedRank& rank, const cost::CostModel& cost, bool wi
     }
   outcome.choice = graph.notes["plan"];
   outcome.plan_hash = plan_hash(plan_text(graph));
-  if (with_timeline) outcome.timeline = {rank.rank, spans_of(rank), curve_of(rank)};
+  if (with_timeline) outcome.timeline = {rank.rank, spans_of(rank), curve_of(rank), transfers_of(graph)};
   return outcome;
 }
 

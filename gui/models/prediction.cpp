@@ -11,8 +11,7 @@ std::shared_ptr<const Prediction> predictionOf(plan::Document document) {
   auto prediction = std::make_shared<Prediction>();
   prediction->document = std::move(document);
   const auto step = static_cast<int64_t>(std::llround(prediction->document.step_seconds * 1e6));
-  prediction->plan = std::make_shared<const workbench::StepPlan>(
-      workbench::StepPlan{workbench::BucketNames(prediction->document.buckets)});
+  prediction->plan = std::make_shared<const workbench::StepPlan>(prediction->document);
   prediction->moduleSeconds = moduleTimes(prediction->document.timelines);
   for (plan::RankTimeline& rank : prediction->document.timelines)
     prediction->timelines.push_back(

@@ -173,7 +173,7 @@ void StatisticsPanel::refresh() {
   bool knowsBuckets = false;
   for (const TimelineRow& row : timeline_.rows()) {
     if (!row.timeline) continue;
-    const workbench::BucketNames* buckets = row.plan ? &row.plan->buckets : nullptr;
+    const workbench::BucketNames* buckets = row.plan ? &row.plan->buckets() : nullptr;
     knowsBuckets |= buckets && !buckets->empty();
     const auto& selection = timeline_.selection();
     const Interval range =
@@ -207,7 +207,7 @@ void StatisticsPanel::highlight() {
   for (const TimelineRow& row : timeline_.rows()) plans.push_back(row.plan);
   timeline_.setHighlight(
       [by, plans, name = model_.at(chosen.front().row()).name](size_t row, const auto& span) {
-        const auto* buckets = row < plans.size() && plans[row] ? &plans[row]->buckets : nullptr;
+        const auto* buckets = row < plans.size() && plans[row] ? &plans[row]->buckets() : nullptr;
         return nameOf(span, by, buckets) == name;
       },
       Tested::everyLabel);

@@ -89,6 +89,8 @@ void CompareTimelines::display(const CompareData& data, const QList<RunStroke>& 
       row.timeline = predicted ? shown.facts.predicted : shown.facts.timeline;
       row.subtitle =
           row.timeline ? format::seconds(double(row.timeline->lengthUs()) / 1e6) : QString();
+      if (shown.facts.steps) row.plan = shown.facts.steps->plan;
+      row.run = static_cast<int>(rows.size());
       row.color = stroke.color;
       row.marker = stroke.marker;
       drawn_.push_back({{shown.run, kind}, predicted && !plan ? tr("pred.") : name, stroke});

@@ -34,6 +34,7 @@ class LivePage : public Page {
   QList<KeyTable> keys() const override { return {TimelineWidget::keys(), LineChart::keys()}; }
   void activated() override { refresh(); }
   void showRun(qint64 run) override;
+  void keepLayout() override { stepCard_->keepLanes(); }
   bool isReady() const override { return loaded_ && !job_.running(); }
 
  protected:

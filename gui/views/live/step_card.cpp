@@ -184,6 +184,7 @@ TimelineRow StepCard::measuredRow(size_t i, const std::optional<Straggler>& slow
   }
   row.timeline = shown_.timelines[i];
   row.plan = shown_.plan;
+  row.rank = shown_.ranks[i];
   return row;
 }
 

@@ -28,6 +28,8 @@ class StepCard : public Card {
   void setMesh(const recipe::Mesh& mesh) { mesh_ = mesh; }
   /// The run is out of contact: the slowest rank of its last step may have caught up.
   void setStale(bool stale);
+  /// Remembers which rows and lanes are shown.
+  void keepLanes() { view_->keepLanesAs(QStringLiteral("live/lanes")); }
   void setEmptyText(const QString& text) { timeline_->setEmptyText(text); }
 
   int64_t step() const { return shown_.step; }

@@ -40,6 +40,7 @@ Document sample() {
   document.plan_hash = "0123";
   RankTimeline timeline{4, {{"mm", "layers.0.attention.wq", 10, 20, 0, 1, 7}}, {{5, {}}}};
   timeline.memory.front().bytes[Category::workspace] = 9;
+  timeline.transfers = {{2, 5, 4096, "dp_shard"}, {3, -1, 12, "pp 0>1"}, {9, 11, 0, "dp_shard"}};
   document.timelines = {timeline};
   return document;
 }
@@ -65,6 +66,7 @@ class DocumentTest : public QObject {
     QCOMPARE(timeline.spans.front().module, std::string("layers.0.attention.wq"));
     QCOMPARE(timeline.spans.front().node, 7);
     QCOMPARE(timeline.memory.front().bytes[Category::workspace], int64_t{9});
+    QCOMPARE(timeline.transfers, document.timelines.front().transfers);
   }
 
   // The design promises these to other programs.
@@ -130,6 +132,9 @@ class DocumentTest : public QObject {
     }
     nlohmann::json json = nlohmann::json::parse(to_json(sample()).dump());
     json["timelines"][0]["name"][0] = 99;
+    QVERIFY_EXCEPTION_THROWN(from_json(json), nlohmann::json::exception);
+    json = nlohmann::json::parse(to_json(sample()).dump());
+    json["timelines"][0]["transfers"]["group"][0] = 7;
     QVERIFY_EXCEPTION_THROWN(from_json(json), nlohmann::json::exception);
   }
 
