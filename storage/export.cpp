@@ -1,23 +1,20 @@
 #include "storage/export.h"
 
-#include <array>
+#include <fmt/format.h>
+
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <nlohmann/json.hpp>
+#include <optional>
 
-#include "base/json_text.h"
 #include "base/new_file.h"
+#include "storage/chrome_trace.h"
 
 namespace heddle::storage {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
-
-constexpr std::array kStreams = {"compute", "communication"};
-constexpr std::array kPhases = {"forward", "backward", "optimizer"};
 
 std::string number(double value) {
   if (std::isnan(value)) return "nan";
@@ -31,11 +28,6 @@ std::string field(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
   return quoted + '"';
-}
-
-template <typename T, size_t N>
-std::string name_in(const std::array<T, N>& names, size_t index) {
-  return index < N ? std::string(names[index]) : std::to_string(index);
 }
 
 /// Writes next to the file, then renames: an export that fails leaves the old file.
@@ -73,51 +65,22 @@ Result<> write_metrics(Reader& reader, const RunDetail& run, std::ostream& out) 
   }
 }
 
-json named(const char* what, int32_t rank, size_t stream, const std::string& name) {
-  return {{"ph", "M"}, {"name", what}, {"pid", rank}, {"tid", stream}, {"args", {{"name", name}}}};
-}
-
-json complete_event(const RankSpans& timeline, const telemetry::Span& span, double origin) {
-  return {
-      {"ph", "X"},
-      {"name", span.name},
-      {"cat", name_in(kPhases, span.phase)},
-      {"pid", timeline.rank},
-      {"tid", span.stream},
-      {"ts", std::round((timeline.spans.time - origin) * 1e6) + static_cast<double>(span.start_us)},
-      {"dur", span.duration_us},
-      {"args",
-       {{"module", span.module},
-        {"phase", name_in(kPhases, span.phase)},
-        {"step", timeline.spans.step}}}};
-}
-
 Result<> write_trace(Reader& reader, const RunDetail& run, std::ostream& out) {
   const Result<std::vector<int64_t>> steps = reader.profiled_steps(run.summary.id);
   if (!steps) return fail(steps);
-  const char* separator = "\n";
-  const auto put = [&](const json& event) {
-    out << std::exchange(separator, ",\n") << json_text(event);
-  };
-  out << "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
-  for (const int32_t rank : run.ranks) {
-    put(named("process_name", rank, 0, fmt::format("rank {}", rank)));
-    for (size_t stream = 0; stream < kStreams.size(); ++stream) {
-      put(named("thread_name", rank, stream, kStreams[stream]));
-    }
-  }
+  ChromeTrace trace(out);
+  for (const int32_t rank : run.ranks) trace.add_process(rank, fmt::format("rank {}", rank));
   std::optional<double> origin;
   for (const int64_t step : *steps) {
     const Result<std::vector<RankSpans>> timelines = reader.spans(run.summary.id, step);
     if (!timelines) return fail(timelines);
     for (const RankSpans& timeline : *timelines) {
       if (!origin) origin = timeline.spans.time;
-      for (const telemetry::Span& span : timeline.spans.spans) {
-        put(complete_event(timeline, span, *origin));
-      }
+      for (const telemetry::Span& span : timeline.spans.spans)
+        trace.add(timeline.rank, span, step, (timeline.spans.time - *origin) * 1e6);
     }
   }
-  out << "\n]}\n";
+  trace.end();
   return {};
 }
 

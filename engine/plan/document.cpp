@@ -103,6 +103,21 @@ Variant variant_from(const Json& json) {
           .step_seconds = json.value("step_seconds", 0.0)};
 }
 
+OrderedJson transfers_json(const std::vector<Transfer>& transfers) {
+  std::vector<std::string> groups;
+  std::vector<size_t> group;
+  std::vector<int64_t> node, wait, bytes;
+  for (const Transfer& transfer : transfers) {
+    const auto known = std::ranges::find(groups, transfer.group);
+    group.push_back(static_cast<size_t>(known - groups.begin()));
+    if (known == groups.end()) groups.push_back(transfer.group);
+    node.push_back(transfer.node);
+    wait.push_back(transfer.wait);
+    bytes.push_back(transfer.bytes);
+  }
+  return {{"groups", groups}, {"group", group}, {"node", node}, {"wait", wait}, {"bytes", bytes}};
+}
+
 OrderedJson timeline_json(const RankTimeline& timeline) {
   OrderedJson json = {{"rank", timeline.rank}};
   telemetry::put_spans(json, timeline.spans);
@@ -118,21 +133,6 @@ OrderedJson timeline_json(const RankTimeline& timeline) {
   json["memory"] = std::move(memory);
   if (!timeline.transfers.empty()) json["transfers"] = transfers_json(timeline.transfers);
   return json;
-}
-
-OrderedJson transfers_json(const std::vector<Transfer>& transfers) {
-  std::vector<std::string> groups;
-  std::vector<size_t> group;
-  std::vector<int64_t> node, wait, bytes;
-  for (const Transfer& transfer : transfers) {
-    const auto known = std::ranges::find(groups, transfer.group);
-    group.push_back(static_cast<size_t>(known - groups.begin()));
-    if (known == groups.end()) groups.push_back(transfer.group);
-    node.push_back(transfer.node);
-    wait.push_back(transfer.wait);
-    bytes.push_back(transfer.bytes);
-  }
-  return {{"groups", groups}, {"group", group}, {"node", node}, {"wait", wait}, {"bytes", bytes}};
 }
 
 std::vector<Transfer> transfers_from(const Json& json) {

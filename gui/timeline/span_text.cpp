@@ -2,7 +2,10 @@
 
 #include <QObject>
 
+#include <algorithm>
+
 #include "gui/format.h"
+#include "gui/timeline/transfer_ends.h"
 
 namespace heddle::gui {
 namespace {
@@ -11,6 +14,41 @@ QString phaseName(uint8_t phase) {
   return phase == 0   ? QObject::tr("forward")
          : phase == 1 ? QObject::tr("backward")
                       : QObject::tr("optimizer");
+}
+
+/// "412 MiB, 21.3 GB/s over dp_shard", and the ranks at its other ends or who let it wait.
+void addTransfer(QStringList& lines, const std::vector<TimelineRow>& rows, const SpanRef& ref) {
+  const TimelineRow& row = rows[ref.lane.row];
+  const telemetry::Span& span = row.timeline->lane(ref.lane.stream).spans()[ref.span];
+  const auto ends = endsOf(rows, ref);
+  if (span.stream != telemetry::kTransfer) {
+    lines << (span.stream == telemetry::kBubble
+                  ? QObject::tr("waits for another pipeline stage to reach it")
+                  : QObject::tr("waits for the other ranks to reach it"));
+    const auto straggler = ends ? stragglerOf(rows, *ends) : std::nullopt;
+    if (straggler && *straggler != ref.lane.row)
+      lines << QObject::tr("last to reach it: %1").arg(rows[*straggler].title);
+    return;
+  }
+  const plan::Transfer* planned =
+      row.plan ? row.plan->transfer(std::max<int64_t>(row.rank, 0), span.node) : nullptr;
+  if (planned && planned->bytes > 0) {
+    const auto bytes = static_cast<double>(planned->bytes);
+    const double rate = span.duration_us > 0 ? bytes / static_cast<double>(span.duration_us) : 0;
+    lines << QObject::tr("moves %1 a rank, %2 GB/s, over %3")
+                 .arg(format::bytes(bytes), QString::number(rate * 1e-3, 'g', 3),
+                      QString::fromStdString(planned->group));
+  }
+  if (!ends || ends->others.empty()) return;
+  QStringList with;
+  constexpr size_t kMaxNamed = 6;
+  for (size_t i = 0; i < std::min(ends->others.size(), kMaxNamed); ++i)
+    with << rows[ends->others[i].lane.row].title;
+  if (ends->others.size() > kMaxNamed)
+    with << QObject::tr("%1 more").arg(ends->others.size() - kMaxNamed);
+  lines << (ends->byName ? QObject::tr("with %1 (by its name; the group is not known)")
+                         : QObject::tr("with %1"))
+               .arg(with.join(QStringLiteral(", ")));
 }
 
 }  // namespace
@@ -26,17 +64,13 @@ SpanText describeSpan(const std::vector<TimelineRow>& rows, const SpanRef& ref) 
   text.lines << QStringLiteral("%1 · %2 · %3").arg(name, phaseName(span.phase), row.title);
   text.lines
       << QObject::tr("%1, begins at %2").arg(duration(span.duration_us), duration(span.start_us));
-  if (span.stream == telemetry::kBubble) {
-    text.lines << QObject::tr("waits for another pipeline stage to reach it");
-  } else if (span.stream == telemetry::kWait) {
-    text.lines << QObject::tr("waits for the other ranks to reach it");
-  } else if (ref.lane.stream == Stream::communication) {
-    const Statistics spent =
-        row.timeline->statistics({span.start_us, span.start_us + span.duration_us});
-    if (spent.exposed > 0) {
+  if (ref.lane.stream == Stream::communication) addTransfer(text.lines, rows, ref);
+  if (span.stream == telemetry::kTransfer && ref.lane.stream == Stream::communication) {
+    const Statistics spent = row.timeline->statistics(timeOf(span));
+    if (spent.exposed > 0)
       text.exposed = QObject::tr("%1 of it exposed: compute idles").arg(duration(spent.exposed));
-    }
   }
+  if (span.duration_us < 0) text.lines << QObject::tr("ends before it begins: a clock jumped");
   return text;
 }
 

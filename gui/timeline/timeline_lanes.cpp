@@ -67,6 +67,9 @@ bool TimelineWidget::laneKey(int key, bool shift) {
     case Qt::Key_H:
       shift ? showAllRows() : hide(lane_.row);
       return true;
+    case Qt::Key_K:
+      Q_EMIT criticalPathWanted();
+      return true;
     case Qt::Key_M:
       toggleCounters();
       return true;

@@ -81,6 +81,8 @@ void fillTimelineMenu(QMenu& menu, TimelineWidget& timeline, std::optional<size_
                  &TimelineWidget::goBack);
   menu.addAction(withKey(QObject::tr("Forward"), "Shift+Backspace"), &timeline, &TimelineWidget::goForward);
   menu.addAction(withKey(QObject::tr("Show the whole step"), "F"), &timeline, &TimelineWidget::fit);
+  menu.addAction(withKey(QObject::tr("Critical path"), "K"), &timeline,
+                 &TimelineWidget::criticalPathWanted);
 }
 
 }  // namespace heddle::gui

@@ -7,6 +7,7 @@
 
 #include "gui/theme/theme.h"
 #include "gui/timeline/span_text.h"
+#include "gui/timeline/transfer_ends.h"
 
 namespace heddle::gui {
 namespace {
@@ -69,6 +70,32 @@ void paintOutline(QPainter& painter, const QRectF& rect, const QColor& color, in
   painter.drawRect(rect.adjusted(0, 0, -1, -1));
 }
 
+/// From the begin of the chosen transfer to its other ends. Those of hidden rows have none.
+void paintEnds(QPainter& painter, const TimelineScene& scene, const SpanRef& chosen) {
+  const auto ends = endsOf(scene.rows, chosen);
+  if (!ends) return;
+  const auto shown = [&](const SpanRef& ref) {
+    return !scene.layout.rows[ref.lane.row].lanes[static_cast<size_t>(ref.lane.stream)].isNull();
+  };
+  const QRectF from = rectOf(scene, ends->own);
+  painter.setRenderHint(QPainter::Antialiasing);
+  const QColor color = colors().text;
+  for (const SpanRef& end : ends->others) {
+    if (!shown(end)) continue;
+    const QRectF to = rectOf(scene, end);
+    paintOutline(painter, to, color, 1);
+    const bool below = to.center().y() > from.center().y();
+    const QPointF begin(from.left() + 1, below ? from.bottom() : from.top());
+    const QPointF tip(to.left() + 1, below ? to.top() : to.bottom());
+    painter.setPen(QPen(color, 1));
+    painter.drawLine(begin, tip);
+    const double up = below ? -6 : 6;
+    painter.setBrush(color);
+    painter.drawPolygon(QPolygonF({tip, tip + QPointF(-3, up), tip + QPointF(3, up)}));
+  }
+  painter.setRenderHint(QPainter::Antialiasing, false);
+}
+
 void paintTip(QPainter& painter, const TimelineScene& scene, const SpanText& text, QPoint pointer) {
   const Colors& c = colors();
   const QFont titleFont = font::text(12, QFont::DemiBold);
@@ -119,6 +146,7 @@ void paintOverlay(QPainter& painter, const TimelineScene& scene, const TimelineO
   painter.setClipRect(lanes.adjusted(-2, TimelineLayout::kAxisHeight, 2, 0));
   if (overlay.hovered) paintOutline(painter, rectOf(scene, *overlay.hovered), c.text, 1);
   if (overlay.current) paintOutline(painter, rectOf(scene, *overlay.current), c.text, 2);
+  if (overlay.current) paintEnds(painter, scene, *overlay.current);
   if (overlay.pointer && lanes.contains(*overlay.pointer)) {
     QColor hair = c.accent;
     hair.setAlphaF(0.7);

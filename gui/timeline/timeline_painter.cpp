@@ -3,6 +3,7 @@
 #include <QFontMetricsF>
 #include <QObject>
 #include <QPainter>
+#include <optional>
 
 #include "gui/theme/icons.h"
 #include "gui/theme/run_colors.h"
@@ -175,6 +176,45 @@ void paintRow(QPainter& painter, LanePainter& lanes, const TimelineScene& scene,
   paintEnd(painter, scene, row, rects);
 }
 
+/// A bar under each lane that the path goes along, and lines from lane to lane. What is narrower
+/// than a pixel joins what is before it.
+void paintPath(QPainter& painter, const TimelineScene& scene) {
+  if (scene.path.empty()) return;
+  constexpr int kBar = 4;
+  const QColor color = colors().text;
+  std::vector<QRect> bars;
+  std::optional<LaneRef> before;
+  double last = -1;
+  for (const PathMark& mark : scene.path) {
+    const RowRects& rects = scene.layout.rows[mark.lane.row];
+    const QRect lane = rects.lanes[static_cast<size_t>(mark.lane.stream)].translated(
+        0, -scene.scrollOf(mark.lane.row));
+    const int64_t shift = scene.rows[mark.lane.row].shiftUs;
+    const double from = scene.axis.toPixel(static_cast<double>(mark.time.begin + shift));
+    const double to = scene.axis.toPixel(static_cast<double>(mark.time.end + shift));
+    if (rects.whole.isNull() || lane.isNull() || to < scene.axis.left) continue;
+    if (from > scene.axis.left + scene.axis.width) break;
+    const bool changes = before && *before != mark.lane;
+    if (!changes && before && to - last < 1) continue;
+    const int left = static_cast<int>(std::max(from, scene.axis.left));
+    const int right = static_cast<int>(std::min(to, scene.axis.left + scene.axis.width));
+    if (changes) {
+      const RowRects& was = scene.layout.rows[before->row];
+      const QRect other = was.lanes[static_cast<size_t>(before->stream)].translated(
+          0, -scene.scrollOf(before->row));
+      const int top = std::min(other.bottom(), lane.bottom()) - kBar + 1;
+      const int bottom = std::max(other.bottom(), lane.bottom());
+      bars.push_back({left, top, 1, bottom - top + 1});
+    }
+    bars.push_back({left, lane.bottom() - kBar + 1, std::max(1, right - left), kBar});
+    before = mark.lane;
+    last = to;
+  }
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(color);
+  painter.drawRects(bars.data(), static_cast<int>(bars.size()));
+}
+
 }  // namespace
 
 void paintTimeline(QPainter& painter, const TimelineScene& scene) {
@@ -197,6 +237,11 @@ void paintTimeline(QPainter& painter, const TimelineScene& scene) {
     }
     painter.restore();
   }
+  painter.save();
+  painter.setClipRect(QRectF(scene.axis.left, TimelineLayout::kAxisHeight, scene.axis.width + 1,
+                             scene.size.height()));
+  paintPath(painter, scene);
+  painter.restore();
   if (sticky == TimelineLayout::kAxisHeight) return;
   painter.setPen(QPen(colors().muted, 1));
   painter.drawLine(0, sticky, scene.size.width(), sticky);

@@ -21,6 +21,7 @@ struct TimelineScene {
   const TimeAxis& axis;
   const Found& found;
   const LaneChoice& lanes;
+  const std::vector<PathMark>& path;  // critical; empty: none is shown
   QSize size;
   int scroll = 0;  // pixels of the rows above the viewport's top
 

@@ -41,6 +41,12 @@ struct SpanRef {
   bool operator==(const SpanRef&) const = default;
 };
 
+/// A stretch of a lane that is part of the critical path, in its row's own time.
+struct PathMark {
+  LaneRef lane;
+  Interval time;
+};
+
 /// Whether a span of the row with that number is found.
 using SpanTest = std::function<bool(size_t row, const telemetry::Span&)>;
 /// Of each span, or of one for all of a row that share operator, module and stream.

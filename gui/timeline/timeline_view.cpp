@@ -1,6 +1,8 @@
 #include "gui/timeline/timeline_view.h"
 
+#include "gui/timeline/timeline_export.h"
 #include "gui/timeline/timeline_menu.h"
+#include "gui/widgets/file_dialog.h"
 
 namespace heddle::gui {
 namespace {
@@ -17,26 +19,68 @@ TimelineView::TimelineView(QWidget* parent) : QSplitter(Qt::Vertical, parent) {
   timeline_ = new TimelineWidget;
   tools_ = new TimelineTools(*timeline_);
   statistics_ = new StatisticsPanel(*timeline_);
-  statistics_->hide();
+  criticalPath_ = new CriticalPathPanel(*timeline_);
+  details_ = new QStackedWidget;
+  details_->addWidget(statistics_);
+  details_->addWidget(criticalPath_);
+  details_->hide();
   addWidget(timeline_);
-  addWidget(statistics_);
+  addWidget(details_);
   setStretchFactor(0, 1);
   setStretchFactor(1, 0);
   setFocusProxy(timeline_);
   connect(timeline_, &TimelineWidget::selectionChanged, this, [this] {
-    const bool wanted = timeline_->selection().has_value();
-    if (wanted == statistics_->isVisibleTo(this)) return;
-    statistics_->setVisible(wanted);
-    arrange();
+    if (timeline_->selection())
+      show(statistics_);
+    else if (details_->currentWidget() == statistics_)
+      close();
   });
+  connect(timeline_, &TimelineWidget::criticalPathWanted, this,
+          [this] { criticalPath_->isVisible() ? close() : show(criticalPath_); });
   connect(timeline_, &TimelineWidget::menuWanted, this, &TimelineView::showMenu);
   connect(tools_, &TimelineTools::menuWanted, this,
           [this](const QPoint& at) { showMenu(at, std::nullopt); });
-  connect(statistics_, &StatisticsPanel::closed, this, [this] {
-    statistics_->hide();
-    timeline_->setHighlight({});
-    timeline_->setFocus();
-  });
+  connect(statistics_, &StatisticsPanel::closed, this, &TimelineView::close);
+  connect(criticalPath_, &CriticalPathPanel::closed, this, &TimelineView::close);
+}
+
+void TimelineView::show(QWidget* panel) {
+  details_->setCurrentWidget(panel);
+  if (!details_->isHidden()) return;
+  details_->show();
+  arrange();
+}
+
+void TimelineView::close() {
+  details_->hide();
+  timeline_->setHighlight({});
+  timeline_->setFocus();
+}
+
+void TimelineView::savePicture() {
+  const QString path = FileDialog::fileToSave(this, tr("Save the timeline as a picture"),
+                                              QStringLiteral("timeline.png"),
+                                              tr("Pictures (*.png *.svg)"));
+  if (!path.isEmpty()) report(writePicture(*timeline_, path), path);
+}
+
+void TimelineView::saveTrace() {
+  const QString path =
+      FileDialog::fileToSave(this, tr("Save the shown rows as a Chrome trace"),
+                             QStringLiteral("trace.json"), tr("Chrome trace (*.json)"));
+  if (path.isEmpty()) return;
+  if (!writer_) {
+    writer_ = std::make_unique<Worker>(1, Worker::AtEnd::finish);
+    writing_ = std::make_unique<Job>(*writer_, this);
+  }
+  writing_->add([rows = timeline_->rows(), path] { return writeTrace(rows, path); },
+                [this, path](const Result<>& saved) { report(saved, path); });
+}
+
+void TimelineView::report(const Result<>& saved, const QString& path) {
+  Q_EMIT this->saved(saved ? tr("The timeline was saved as %1").arg(path)
+                           : QString::fromStdString(saved.error().message),
+                     saved.has_value());
 }
 
 void TimelineView::keepLanesAs(const QString& key) {
@@ -49,6 +93,9 @@ void TimelineView::showMenu(const QPoint& globalPosition, std::optional<size_t> 
   auto* menu = new QMenu(this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
   fillTimelineMenu(*menu, *timeline_, row);
+  menu->addSection(tr("Save"));
+  menu->addAction(tr("Save as picture …"), this, &TimelineView::savePicture);
+  menu->addAction(tr("Save as Chrome trace …"), this, &TimelineView::saveTrace);
   menu->popup(globalPosition);
 }
 

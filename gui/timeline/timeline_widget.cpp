@@ -27,6 +27,7 @@ TimelineWidget::TimelineWidget(QWidget* parent) : QAbstractScrollArea(parent) {
 void TimelineWidget::setRows(std::vector<TimelineRow> rows) {
   const bool fitted = axis_.showsAll();
   rows_ = std::move(rows);
+  path_.clear();
   hovered_.reset();
   setCurrent({});
   lane_ = lane_.row < rows_.size() ? LaneRef{lane_.row, lane_.stream} : LaneRef{};
@@ -59,6 +60,17 @@ void TimelineWidget::setLanes(const LaneChoice& lanes) {
   if (const auto shown = shownLanes(); !shown.empty() && !std::ranges::count(shown, lane_))
     lane_ = shown.front();
   Q_EMIT lanesChanged();
+}
+
+void TimelineWidget::setPath(std::vector<PathMark> path) {
+  path_ = std::move(path);
+  invalidate();
+}
+
+void TimelineWidget::paintPicture(QPainter& painter) {
+  const TimelineScene scene = this->scene();
+  paintTimeline(painter, scene);
+  paintAxis(painter, scene, {});
 }
 
 void TimelineWidget::setEmptyText(const QString& text) {
@@ -192,7 +204,7 @@ void TimelineWidget::changeView() {
 
 TimelineScene TimelineWidget::scene() const {
   return {rows_,  layout_,           axis_,
-          found_, lanes_, viewport()->size(), verticalScrollBar()->value()};
+          found_, lanes_, path_, viewport()->size(), verticalScrollBar()->value()};
 }
 
 void TimelineWidget::paintEvent(QPaintEvent*) {

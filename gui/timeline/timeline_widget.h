@@ -4,7 +4,7 @@
 // Keys: W S zoom, A D pan, F fits the selection or all, Backspace and Shift+Backspace go back and
 // forward through the views, `.` `,` next and previous span, N and Shift+N next and previous hit of
 // the search, up and down change the lane, P pins the row, C collapses it (Shift+C: all), H hides it
-// (Shift+H: all are shown), M shows the counters, Esc drops the selection. Ctrl+wheel zooms (the wheel
+// (Shift+H: all are shown), M shows the counters, K the critical path, Esc drops the selection. Ctrl+wheel zooms (the wheel
 // alone where rows need no scrolling), Shift+wheel pans, dragging selects, dragging with the middle
 // button pans.
 #pragma once
@@ -54,6 +54,13 @@ class TimelineWidget : public QAbstractScrollArea {
   /// The row that keys are about.
   size_t currentRow() const { return lane_.row; }
 
+  /// Highlights the critical path; empty: none.
+  void setPath(std::vector<PathMark> path);
+  const std::vector<PathMark>& path() const { return path_; }
+
+  /// What is on screen without pointer and selection, painted anew: for a picture of any kind.
+  void paintPicture(QPainter& painter);
+
   /// In the middle while there are no rows.
   void setEmptyText(const QString& text);
 
@@ -98,6 +105,8 @@ class TimelineWidget : public QAbstractScrollArea {
   void viewChanged();
   void currentChanged();
   void lanesChanged();
+  /// K: the critical path, or it no longer.
+  void criticalPathWanted();
   /// A menu is wanted for `row`, if it is over one.
   void menuWanted(const QPoint& globalPosition, std::optional<size_t> row);
   /// Another search, or its result in other rows.
@@ -148,6 +157,7 @@ class TimelineWidget : public QAbstractScrollArea {
   std::vector<TimelineRow> rows_;
   PhaseBand band_ = PhaseBand::everyRow;
   LaneChoice lanes_;
+  std::vector<PathMark> path_;
   QString emptyText_;
   TimelineLayout layout_;
   TimeAxis axis_;
