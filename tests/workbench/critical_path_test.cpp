@@ -1,7 +1,6 @@
 // The critical path of steps written as text, where the answer is known by hand.
 #include "workbench/critical_path.h"
 
-#include <QTest>
 #include <algorithm>
 #include <sstream>
 
