@@ -16,7 +16,7 @@ constexpr double kSame = 0.75;  // microseconds: times are whole ones
 /// The step's end when every span of one name takes a share less, and the path to it.
 struct Run {
   double end = 0;
-  double slope = 0;  // how much earlier per share: that name's time on the path
+  double slope = 0;                   // how much earlier per share: that name's time on the path
   std::map<int32_t, double> on_path;  // by name; −1: nothing under way
   std::vector<uint32_t> path;         // nodes from the end back to the begin
 };
@@ -59,9 +59,7 @@ class Walk {
     }
     return last;
   }
-  double ready(const StepNode& node) const {
-    return node.needs == 0 ? 0 : ends_[last_need(node)];
-  }
+  double ready(const StepNode& node) const { return node.needs == 0 ? 0 : ends_[last_need(node)]; }
 
   const StepGraph& graph_;
   std::vector<double> ends_;
@@ -77,8 +75,9 @@ std::string grown(const StepGraph& graph, const Run& before, const Run& after, i
     const double more = time - (was == before.on_path.end() ? 0 : was->second);
     if (more > by) by = more, most = name;
   }
-  return most == -2 ? std::string() : most == -1 ? kNothingUnderWay
-                                                 : graph.names[static_cast<size_t>(most)];
+  return most == -2   ? std::string()
+         : most == -1 ? kNothingUnderWay
+                      : graph.names[static_cast<size_t>(most)];
 }
 
 // The end is convex in the share: the largest of the straight lines of all paths. The first of them
@@ -87,9 +86,8 @@ Hurdle hurdle_of(const StepGraph& graph, Walk& walk, const Run& now, int32_t nam
   Hurdle hurdle;
   hurdle.name = graph.names[static_cast<size_t>(name)];
   hurdle.on_path_us = std::llround(now.on_path.at(name));
-  hurdle.spans_on_path = std::ranges::count_if(now.path, [&](uint32_t i) {
-    return graph.nodes[i].name == name;
-  });
+  hurdle.spans_on_path =
+      std::ranges::count_if(now.path, [&](uint32_t i) { return graph.nodes[i].name == name; });
   Run other = walk.run(name, 1);
   hurdle.at_most_us = std::llround(now.end - other.end);
   double share = 1;

@@ -31,18 +31,18 @@ struct PathPart {
 
 /// Work of one name, and what comes of making it faster everywhere at once.
 struct Hurdle {
-  std::string name;          // "mm", "all_gather over dp_shard"
-  int64_t on_path_us = 0;    // of the path
+  std::string name;        // "mm", "all_gather over dp_shard"
+  int64_t on_path_us = 0;  // of the path
   int64_t spans_on_path = 0;
-  int64_t faster_us = 0;     // so much less of it makes the step as much shorter …
-  std::string next;          // … before this is in the way; empty: nothing ever is
-  int64_t at_most_us = 0;    // what the step gains if it takes no time at all
+  int64_t faster_us = 0;   // so much less of it makes the step as much shorter …
+  std::string next;        // … before this is in the way; empty: nothing ever is
+  int64_t at_most_us = 0;  // what the step gains if it takes no time at all
 };
 
 struct CriticalPath {
-  std::vector<PathPart> parts;   // from the step's begin to its end
-  std::vector<Hurdle> hurdles;   // the most time on the path first
-  int64_t length_us = 0;         // the sum of the parts
+  std::vector<PathPart> parts;  // from the step's begin to its end
+  std::vector<Hurdle> hurdles;  // the most time on the path first
+  int64_t length_us = 0;        // the sum of the parts
 };
 
 inline constexpr const char* kNothingUnderWay = "between operators";

@@ -108,9 +108,9 @@ Result<RunSteps> read_steps(storage::Reader& reader, const storage::RunDetail& r
   if (const auto hash = run.environment.find("plan"); hash != run.environment.end())
     if (const auto* text = std::get_if<std::string>(&hash->second)) executed = *text;
   if (steps.document)
-    steps.plan = std::make_shared<const StepPlan>(
-        *steps.document, layout_of(run.recipe),
-        executed.empty() || executed == steps.document->plan_hash);
+    steps.plan =
+        std::make_shared<const StepPlan>(*steps.document, layout_of(run.recipe),
+                                         executed.empty() || executed == steps.document->plan_hash);
   for (storage::RankSpans& each : *spans) {
     const auto seconds =
         reader.samples(run.summary.id, "step_seconds", each.rank, {steps.step, steps.step});

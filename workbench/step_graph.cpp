@@ -33,12 +33,10 @@ std::vector<int64_t> shifts_of(const std::vector<RankStep>& steps,
           return known[static_cast<size_t>(member.step)].has_value();
         });
         if (sure == meeting.members.end()) continue;
-        const int64_t at =
-            span_of(steps, *sure).start_us + *known[static_cast<size_t>(sure->step)];
+        const int64_t at = span_of(steps, *sure).start_us + *known[static_cast<size_t>(sure->step)];
         for (const Meeting::Member& member : meeting.members)
           if (!known[static_cast<size_t>(member.step)])
-            apart[static_cast<size_t>(member.step)].push_back(at -
-                                                              span_of(steps, member).start_us);
+            apart[static_cast<size_t>(member.step)].push_back(at - span_of(steps, member).start_us);
       }
       more = false;
       for (size_t step = 0; step < steps.size(); ++step) {
@@ -82,8 +80,7 @@ class Builder {
     if (span.stream == telemetry::kTransfer && plan_)
       if (const plan::Transfer* transfer = plan_->transfer(steps_[step].rank, span.node))
         name += " over " + transfer->group;
-    const auto [known, added] =
-        names_.try_emplace(name, static_cast<int32_t>(graph_.names.size()));
+    const auto [known, added] = names_.try_emplace(name, static_cast<int32_t>(graph_.names.size()));
     if (added) graph_.names.push_back(name);
     return known->second;
   }
@@ -122,10 +119,10 @@ class Builder {
              lane.spans.begin());
          at > 0; --at) {
       const Span& compute = spans[lane.spans[static_cast<size_t>(at) - 1]];
-      const bool is_before = transfer.node >= 0 && compute.node >= 0
-                                 ? compute.node < transfer.node
-                                 : compute.start_us + length_of(compute) <=
-                                       transfer.start_us + kTouch;
+      const bool is_before =
+          transfer.node >= 0 && compute.node >= 0
+              ? compute.node < transfer.node
+              : compute.start_us + length_of(compute) <= transfer.start_us + kTouch;
       if (is_before) return number_[step][lane.spans[static_cast<size_t>(at) - 1]];
     }
     return -1;

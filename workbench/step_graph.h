@@ -21,10 +21,10 @@ struct StepNode {
 };
 
 struct StepGraph {
-  std::vector<StepNode> nodes;   // each after all that it needs
-  std::vector<uint32_t> needs;   // indices of nodes
+  std::vector<StepNode> nodes;  // each after all that it needs
+  std::vector<uint32_t> needs;  // indices of nodes
   std::vector<std::string> names;
-  std::vector<int64_t> shift;    // by step: added to its times, they are on the common clock
+  std::vector<int64_t> shift;  // by step: added to its times, they are on the common clock
 };
 
 StepGraph step_graph(const std::vector<RankStep>& steps, const StepPlan* plan);

@@ -32,8 +32,8 @@ struct Transfer {
 /// A rank's step: the spans are of the type of the measured ones.
 struct RankTimeline {
   int64_t rank = 0;
-  std::vector<telemetry::Span> spans;  // by start
-  std::vector<MemoryMoment> memory;    // by time
+  std::vector<telemetry::Span> spans;    // by start
+  std::vector<MemoryMoment> memory;      // by time
   std::vector<Transfer> transfers = {};  // by node; none where the step was planned by parts
 };
 

@@ -203,7 +203,8 @@ RankOutcome outcome_of(SimulatedRank& rank, const cost::CostModel& cost, bool wi
     }
   outcome.choice = graph.notes["plan"];
   outcome.plan_hash = plan_hash(plan_text(graph));
-  if (with_timeline) outcome.timeline = {rank.rank, spans_of(rank), curve_of(rank), transfers_of(graph)};
+  if (with_timeline)
+    outcome.timeline = {rank.rank, spans_of(rank), curve_of(rank), transfers_of(graph)};
   return outcome;
 }
 

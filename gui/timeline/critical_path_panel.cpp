@@ -58,9 +58,9 @@ PathAnswer answerOf(const PathQuestion& question) {
     if (part.span < 0) continue;
     const bool computes =
         spans[part.step][static_cast<size_t>(part.span)].stream == telemetry::kCompute;
-    answer.marks.push_back({{question.rows[part.step],
-                             computes ? Stream::compute : Stream::communication},
-                            {part.begin, part.end}});
+    answer.marks.push_back(
+        {{question.rows[part.step], computes ? Stream::compute : Stream::communication},
+         {part.begin, part.end}});
   }
   return answer;
 }
@@ -134,7 +134,7 @@ QVariant HurdleModel::headerData(int section, Qt::Orientation orientation, int r
     return tips[section];
   }
   if (role != Qt::DisplayRole) return {};
-  const QStringList names{tr("faster"), tr("on path"),    tr("spans"),
+  const QStringList names{tr("faster"), tr("on path"),         tr("spans"),
                           tr("by"),     tr("then in the way"), tr("at most")};
   return names[section];
 }
@@ -200,10 +200,11 @@ void CriticalPathPanel::find() {
              [this, count, shown](PathAnswer answer) {
                title_->setFullText(
                    answer.path.parts.empty() ? tr("No spans, no critical path")
-                   : count == 1 ? tr("critical path of %1: %2").arg(shown, duration(answer.path.length_us))
-                                : tr("critical path over %1 ranks: %2")
-                                      .arg(count)
-                                      .arg(duration(answer.path.length_us)));
+                   : count == 1
+                       ? tr("critical path of %1: %2").arg(shown, duration(answer.path.length_us))
+                       : tr("critical path over %1 ranks: %2")
+                             .arg(count)
+                             .arg(duration(answer.path.length_us)));
                model_.setHurdles(std::move(answer.path.hurdles));
                timeline_.setPath(std::move(answer.marks));
              });

@@ -11,10 +11,10 @@
 namespace heddle::gui {
 
 struct LaneChoice {
-  QSet<QString> pinned, collapsed, hidden;   // rows by their titles, which outlive a step
-  QString filter;                            // "0-7, 12": ranks; or a part of the title
-  std::array<bool, 2> streams{true, true};   // compute, communication
-  bool counters = false;                     // lanes of numbers
+  QSet<QString> pinned, collapsed, hidden;  // rows by their titles, which outlive a step
+  QString filter;                           // "0-7, 12": ranks; or a part of the title
+  std::array<bool, 2> streams{true, true};  // compute, communication
+  bool counters = false;                    // lanes of numbers
 
   bool operator==(const LaneChoice&) const = default;
   bool shows(const TimelineRow& row) const;

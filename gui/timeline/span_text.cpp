@@ -1,7 +1,6 @@
 #include "gui/timeline/span_text.h"
 
 #include <QObject>
-
 #include <algorithm>
 
 #include "gui/format.h"

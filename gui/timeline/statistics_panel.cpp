@@ -191,7 +191,8 @@ void StatisticsPanel::refresh() {
           ? tr("selection %1, %2").arg(duration(timeline_.selection()->length()), rows)
           : tr("whole step, %1").arg(rows));
   const QModelIndexList chosen = table_->selectionModel()->selectedRows();
-  const std::string before = chosen.isEmpty() ? std::string() : model_.at(chosen.front().row()).name;
+  const std::string before =
+      chosen.isEmpty() ? std::string() : model_.at(chosen.front().row()).name;
   model_.setRows(statisticsByName(counted, static_cast<GroupBy>(by_->current())), available);
   if (chosen.isEmpty()) return;
   for (int row = 0; row < model_.rowCount(); ++row)

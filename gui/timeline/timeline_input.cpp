@@ -118,8 +118,8 @@ void TimelineWidget::contextMenuEvent(QContextMenuEvent* event) {
   const bool byKey = event->reason() == QContextMenuEvent::Keyboard;
   const auto row = byKey ? std::optional(lane_.row) : rowAt(event->pos());
   if (row && *row < rows_.size()) lane_.row = *row;
-  const QPoint at = byKey ? viewport()->mapToGlobal(QPoint(TimelineLayout::kLabelWidth,
-                                                           TimelineLayout::kAxisHeight))
+  const QPoint at = byKey ? viewport()->mapToGlobal(
+                                QPoint(TimelineLayout::kLabelWidth, TimelineLayout::kAxisHeight))
                           : event->globalPos();
   Q_EMIT menuWanted(at, row);
 }

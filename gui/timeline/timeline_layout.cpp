@@ -30,9 +30,8 @@ class Stack {
     }
     const int lanes = streams_[0] + streams_[1];
     const int gap = shape.collapsed ? kCollapsedGap : TimelineLayout::kLaneGap;
-    const int height = shape.collapsed
-                           ? (TimelineLayout::kCollapsedHeight - (lanes - 1) * gap) / lanes
-                           : lane_;
+    const int height =
+        shape.collapsed ? (TimelineLayout::kCollapsedHeight - (lanes - 1) * gap) / lanes : lane_;
     for (size_t stream = 0; stream < 2; ++stream) {
       if (!streams_[stream]) continue;
       rects.lanes[stream] = take(height);
@@ -104,9 +103,9 @@ TimelineLayout TimelineLayout::of(const std::vector<RowShape>& shapes, PhaseBand
       shapes, [](const RowShape& shape) { return !shape.hidden && !shape.collapsed; });
   const int lanes = static_cast<int>(shown) * (streams[0] + streams[1]);
   const int fixed = stacked(shapes, band, streams, viewport, 0).height;
-  const int lane = lanes == 0 ? kLowestLane
-                              : std::clamp((viewport.height() - fixed) / lanes, kLowestLane,
-                                           kHighestLane);
+  const int lane = lanes == 0
+                       ? kLowestLane
+                       : std::clamp((viewport.height() - fixed) / lanes, kLowestLane, kHighestLane);
   return stacked(shapes, band, streams, viewport, lane);
 }
 

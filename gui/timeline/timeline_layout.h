@@ -1,5 +1,5 @@
-// The places of a timeline widget's rows, phase bands, lanes and counters, in viewport pixels before
-// scrolling. Plain data, tested without a widget.
+// The places of a timeline widget's rows, phase bands, lanes and counters, in viewport pixels
+// before scrolling. Plain data, tested without a widget.
 #pragma once
 
 #include <QRect>

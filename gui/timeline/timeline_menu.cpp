@@ -18,12 +18,15 @@ void addRowEntries(QMenu& menu, TimelineWidget& timeline, size_t row) {
   const LaneChoice& lanes = timeline.lanes();
   menu.addSection(title);
   const auto add = [&](const QString& text, const char* key, auto does) {
-    menu.addAction(withKey(text, key), &timeline, [&timeline, row, does] { (timeline.*does)(row); });
+    menu.addAction(withKey(text, key), &timeline,
+                   [&timeline, row, does] { (timeline.*does)(row); });
   };
-  add(lanes.pinned.contains(title) ? QObject::tr("Unpin this row") : QObject::tr("Pin this row at the top"), "P",
-      &TimelineWidget::togglePinned);
-  add(lanes.collapsed.contains(title) ? QObject::tr("Expand this row") : QObject::tr("Collapse this row"), "C",
-      &TimelineWidget::toggleCollapsed);
+  add(lanes.pinned.contains(title) ? QObject::tr("Unpin this row")
+                                   : QObject::tr("Pin this row at the top"),
+      "P", &TimelineWidget::togglePinned);
+  add(lanes.collapsed.contains(title) ? QObject::tr("Expand this row")
+                                      : QObject::tr("Collapse this row"),
+      "C", &TimelineWidget::toggleCollapsed);
   add(QObject::tr("Hide this row"), "H", &TimelineWidget::hide);
 }
 
@@ -63,7 +66,8 @@ void fillTimelineMenu(QMenu& menu, TimelineWidget& timeline, std::optional<size_
   if (row && *row < timeline.rows().size()) addRowEntries(menu, timeline, *row);
   menu.addSection(QObject::tr("Lanes"));
   addFilter(menu, timeline);
-  menu.addAction(withKey(QObject::tr("Show all rows"), "Shift+H"), &timeline, &TimelineWidget::showAllRows)
+  menu.addAction(withKey(QObject::tr("Show all rows"), "Shift+H"), &timeline,
+                 &TimelineWidget::showAllRows)
       ->setEnabled(timeline.lanes().hidesRows());
   menu.addAction(withKey(QObject::tr("Collapse or expand all rows"), "Shift+C"), &timeline,
                  &TimelineWidget::toggleAllCollapsed);
@@ -71,15 +75,16 @@ void fillTimelineMenu(QMenu& menu, TimelineWidget& timeline, std::optional<size_
   addStream(menu, timeline, Stream::communication, QObject::tr("Communication lanes"));
   const bool counts = std::ranges::any_of(
       timeline.rows(), [](const TimelineRow& each) { return !each.counters.empty(); });
-  QAction* counters = menu.addAction(withKey(QObject::tr("Memory and bytes in flight"), "M"), &timeline,
-                                     &TimelineWidget::toggleCounters);
+  QAction* counters = menu.addAction(withKey(QObject::tr("Memory and bytes in flight"), "M"),
+                                     &timeline, &TimelineWidget::toggleCounters);
   counters->setCheckable(true);
   counters->setChecked(timeline.lanes().counters);
   counters->setEnabled(counts);
   menu.addSection(QObject::tr("View"));
   menu.addAction(withKey(QObject::tr("Back to the view before"), "Backspace"), &timeline,
                  &TimelineWidget::goBack);
-  menu.addAction(withKey(QObject::tr("Forward"), "Shift+Backspace"), &timeline, &TimelineWidget::goForward);
+  menu.addAction(withKey(QObject::tr("Forward"), "Shift+Backspace"), &timeline,
+                 &TimelineWidget::goForward);
   menu.addAction(withKey(QObject::tr("Show the whole step"), "F"), &timeline, &TimelineWidget::fit);
   menu.addAction(withKey(QObject::tr("Critical path"), "K"), &timeline,
                  &TimelineWidget::criticalPathWanted);

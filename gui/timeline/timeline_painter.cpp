@@ -231,8 +231,8 @@ void paintTimeline(QPainter& painter, const TimelineScene& scene) {
     for (const size_t row : scene.layout.order) {
       const RowRects& rects = scene.layout.rows[row];
       const int scroll = scene.scrollOf(row);
-      const bool visible = rects.whole.bottom() - scroll >= top &&
-                           rects.whole.top() - scroll < scene.size.height();
+      const bool visible =
+          rects.whole.bottom() - scroll >= top && rects.whole.top() - scroll < scene.size.height();
       if (rects.sticky == pinned && visible) paintRow(painter, lanes, scene, row);
     }
     painter.restore();

@@ -23,10 +23,10 @@ struct TimelineRow {
   bool warn = false;                         // the row's background says so, too
   int64_t shiftUs = 0;                       // the row begins here on the common axis: 0 or more
   std::shared_ptr<const Timeline> timeline;  // none: the row says that nothing was recorded
-  std::shared_ptr<const workbench::StepPlan> plan;  // of the row's run; none: nothing is known
+  std::shared_ptr<const workbench::StepPlan> plan;       // of the row's run; none: nothing is known
   std::vector<std::shared_ptr<const Counter>> counters;  // lanes under its own
   int64_t rank = -1;                                     // −1: of no one rank
-  int run = 0;  // rows of one number are ranks of one step
+  int run = 0;                                           // rows of one number are ranks of one step
 };
 
 struct LaneRef {

@@ -28,8 +28,8 @@ TimelineTools::TimelineTools(TimelineWidget& timeline) : timeline_(timeline) {
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(4);
-  for (QWidget* part : std::initializer_list<QWidget*>{count_, previous_, next_, field_, find_,
-                                                           menu_})
+  for (QWidget* part :
+       std::initializer_list<QWidget*>{count_, previous_, next_, field_, find_, menu_})
     row->addWidget(part);
   connect(field_, &QLineEdit::textChanged, this, [this](const QString& text) {
     timeline_.setSearch(text);

@@ -1,4 +1,5 @@
-// The controls of a timeline, for the head of its card: the search with its count, and the menu. GUI thread only.
+// The controls of a timeline, for the head of its card: the search with its count, and the menu.
+// GUI thread only.
 #pragma once
 
 #include <QWidget>

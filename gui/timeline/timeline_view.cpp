@@ -58,9 +58,9 @@ void TimelineView::close() {
 }
 
 void TimelineView::savePicture() {
-  const QString path = FileDialog::fileToSave(this, tr("Save the timeline as a picture"),
-                                              QStringLiteral("timeline.png"),
-                                              tr("Pictures (*.png *.svg)"));
+  const QString path =
+      FileDialog::fileToSave(this, tr("Save the timeline as a picture"),
+                             QStringLiteral("timeline.png"), tr("Pictures (*.png *.svg)"));
   if (!path.isEmpty()) report(writePicture(*timeline_, path), path);
 }
 

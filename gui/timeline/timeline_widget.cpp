@@ -203,8 +203,14 @@ void TimelineWidget::changeView() {
 }
 
 TimelineScene TimelineWidget::scene() const {
-  return {rows_,  layout_,           axis_,
-          found_, lanes_, path_, viewport()->size(), verticalScrollBar()->value()};
+  return {rows_,
+          layout_,
+          axis_,
+          found_,
+          lanes_,
+          path_,
+          viewport()->size(),
+          verticalScrollBar()->value()};
 }
 
 void TimelineWidget::paintEvent(QPaintEvent*) {
@@ -234,8 +240,8 @@ void TimelineWidget::paintEvent(QPaintEvent*) {
   painter.drawPixmap(0, 0, picture_);
   paintOverlay(painter, scene, {selection_, current_, hovered_, pointer_});
   if (hasFocus() && layout_.order.size() > 1 && !layout_.rows[lane_.row].whole.isNull()) {
-    const QRect row =
-        layout_.rows[lane_.row].whole.translated(0, -scene.scrollOf(lane_.row));  // keys are about it
+    const QRect row = layout_.rows[lane_.row].whole.translated(
+        0, -scene.scrollOf(lane_.row));  // keys are about it
     if (row.top() >= (layout_.rows[lane_.row].sticky ? 0 : layout_.stickyHeight))
       painter.fillRect(QRect(0, row.top(), 2, row.height()), colors().accent);
   }

@@ -3,10 +3,10 @@
 //
 // Keys: W S zoom, A D pan, F fits the selection or all, Backspace and Shift+Backspace go back and
 // forward through the views, `.` `,` next and previous span, N and Shift+N next and previous hit of
-// the search, up and down change the lane, P pins the row, C collapses it (Shift+C: all), H hides it
-// (Shift+H: all are shown), M shows the counters, K the critical path, Esc drops the selection. Ctrl+wheel zooms (the wheel
-// alone where rows need no scrolling), Shift+wheel pans, dragging selects, dragging with the middle
-// button pans.
+// the search, up and down change the lane, P pins the row, C collapses it (Shift+C: all), H hides
+// it (Shift+H: all are shown), M shows the counters, K the critical path, Esc drops the selection.
+// Ctrl+wheel zooms (the wheel alone where rows need no scrolling), Shift+wheel pans, dragging
+// selects, dragging with the middle button pans.
 #pragma once
 
 #include <QAbstractScrollArea>

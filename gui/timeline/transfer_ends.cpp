@@ -110,8 +110,8 @@ std::optional<TransferEnds> endsOf(const std::vector<TimelineRow>& rows, const S
       planned ? row.plan->members(row.rank, planned->group) : std::vector<int>();
   const std::string* group = members.empty() ? nullptr : &planned->group;
   ends.byName = group == nullptr;
-  const int64_t ordinal = ordinalOf(row.timeline->lane(Stream::communication),
-                                    alikeOn(row, spans[own], group), own);
+  const int64_t ordinal =
+      ordinalOf(row.timeline->lane(Stream::communication), alikeOn(row, spans[own], group), own);
   for (size_t i = 0; i < rows.size(); ++i) {
     const TimelineRow& other = rows[i];
     if (i == ref.lane.row || !other.timeline || other.run != row.run || other.rank < 0) continue;

@@ -89,6 +89,9 @@ QWidget* ComparePage::makeContent() {
   memory_ = new MemoryBars;
   relations_ = new Relations(choices_);
   timelines_ = new CompareTimelines;
+  connect(timelines_, &CompareTimelines::saved, this, [this](const QString& words, bool good) {
+    Q_EMIT this->session().message(words, good ? Tone::good : Tone::bad);
+  });
   connect(timelines_, &CompareTimelines::readNeeded, this, [this] { read(); });
   connect(timelines_->chooseButton(), &QPushButton::clicked, this, &ComparePage::offerTimelines);
   nodes_ = new StepDifferences(session().workingThreads());

@@ -45,6 +45,7 @@ CompareTimelines::CompareTimelines(QWidget* parent) : Card(tr("Timelines"), pare
   for (QWidget* each : std::initializer_list<QWidget*>{choose_, step_, rank_, alignedAt_})
     addControl(each);
   auto* view = new TimelineView;
+  connect(view, &TimelineView::saved, this, &CompareTimelines::saved);
   timelines_ = view->timeline();
   timelines_->setEmptyText(tr("None of these runs has a profiled step"));
   connect(timelines_, &TimelineWidget::selectionChanged, this, &CompareTimelines::showStatistics);

@@ -166,6 +166,9 @@ ComposeView& ComposePage::view() {
     layout()->addWidget(view_);
     view_->putBelowData(new DataView(data_));
     connect(view_, &ComposeView::compareRequested, this, &ComposePage::comparePlans);
+    connect(view_, &ComposeView::saved, this, [this](const QString& words, bool good) {
+      Q_EMIT this->session().message(words, good ? Tone::good : Tone::bad);
+    });
   }
   return *view_;
 }

@@ -32,6 +32,7 @@ ComposeView::ComposeView(RecipeDocument& document, RecipePrediction& prediction,
   whole->setSizeConstraint(QLayout::SetNoConstraint);
   whole->addWidget(rows_);
   step_ = new StepPanel(prediction_);
+  connect(step_->view(), &TimelineView::saved, this, &ComposeView::saved);
   bottom_->addWidget(step_);
   bottom_->addWidget(makeText());
   bottom_->setStretchFactor(0, 1);

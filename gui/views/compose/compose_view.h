@@ -37,6 +37,8 @@ class ComposeView : public QWidget {
  Q_SIGNALS:
   /// See PredictionPanel.
   void compareRequested();
+  /// What became of an export of the timeline.
+  void saved(const QString& words, bool good);
 
  protected:
   void resizeEvent(QResizeEvent* event) override;

@@ -21,6 +21,7 @@ class StepPanel : public QFrame {
  public:
   explicit StepPanel(RecipePrediction& prediction, QWidget* parent = nullptr);
   TimelineWidget* timeline() const { return timeline_; }
+  TimelineView* view() const { return view_; }
   /// Zooms to the first gather of a bucket, given by the modules in it.
   void showGather(const std::vector<std::string>& modules);
 

@@ -52,6 +52,9 @@ LivePage::LivePage(Session& session, QWidget* parent)
     cursor_.wantedStep = step;
     refresh();
   });
+  connect(stepCard_, &StepCard::saved, this, [this](const QString& words, bool good) {
+    Q_EMIT this->session().message(words, good ? Tone::good : Tone::bad);
+  });
   connect(stepCard_, &StepCard::differencesWanted, this, [this] {
     if (run_) Q_EMIT this->session().nodesRequested(run_->summary.id);
   });

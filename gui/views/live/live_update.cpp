@@ -56,9 +56,16 @@ Result<std::optional<StepTimelines>> readTimelines(storage::Reader& reader,
   result.step = step;
   result.predicted = predictedTimelines(*steps);
   result.plan = steps->plan;
+  for (const PredictedTimeline& each : result.predicted) {
+    const plan::RankTimeline* planned = steps->timeline(each.rank);
+    result.predictedCounters.push_back(
+        countersOf(*each.timeline, result.plan.get(), each.rank,
+                   planned ? planned->memory : std::vector<plan::MemoryMoment>()));
+  }
   for (const auto& [rank, side] : steps->measured) {
     result.ranks.push_back(static_cast<int32_t>(rank));
     result.timelines.push_back(std::make_shared<const Timeline>(side.spans));
+    result.counters.push_back(countersOf(*result.timelines.back(), result.plan.get(), rank));
   }
   result.surprises = surprisesOf(*steps);
   return result;

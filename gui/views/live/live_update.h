@@ -12,6 +12,7 @@
 #include "gui/models/inherited_curves.h"
 #include "gui/models/predicted_timeline.h"
 #include "gui/models/run_pace.h"
+#include "gui/timeline/step_counters.h"
 #include "gui/timeline/timeline_data.h"
 #include "storage/queries.h"
 
@@ -40,6 +41,7 @@ struct StepTimelines {
   std::vector<std::shared_ptr<const Timeline>> timelines;  // as `ranks`
   std::vector<PredictedTimeline> predicted;                // of some ranks, before the run
   std::vector<RankSurprise> surprises;                     // the largest first
+  std::vector<Counters> counters, predictedCounters;       // as `timelines`, as `predicted`
   std::shared_ptr<const workbench::StepPlan> plan;         // none: nothing was predicted
 };
 

@@ -55,6 +55,7 @@ StepCard::StepCard(QWidget* parent) : Card(tr("Timeline"), parent) {
   legend_ = new TimelineLegend;
   view_ = new TimelineView;
   timeline_ = view_->timeline();
+  connect(view_, &TimelineView::saved, this, &StepCard::saved);
   connect(view_->tools(), &TimelineTools::searchingChanged, this, &StepCard::fold);
   addControl(straggler_);
   addControl(legend_);
@@ -185,6 +186,7 @@ TimelineRow StepCard::measuredRow(size_t i, const std::optional<Straggler>& slow
   row.timeline = shown_.timelines[i];
   row.plan = shown_.plan;
   row.rank = shown_.ranks[i];
+  if (i < shown_.counters.size()) row.counters = shown_.counters[i];
   return row;
 }
 
@@ -196,6 +198,10 @@ TimelineRow StepCard::predictedRow(const PredictedTimeline& predicted) const {
                      : duration(predicted.timeline->lengthUs());
   row.timeline = predicted.timeline;
   row.plan = shown_.plan;
+  row.run = 1;  // ranks of the prediction meet one another
+  row.rank = predicted.rank;
+  const auto at = static_cast<size_t>(&predicted - shown_.predicted.data());
+  if (at < shown_.predictedCounters.size()) row.counters = shown_.predictedCounters[at];
   return row;
 }
 

@@ -41,6 +41,8 @@ class StepCard : public Card {
   TimelineWidget* timeline() const { return timeline_; }
 
  Q_SIGNALS:
+  /// What became of an export of the timeline.
+  void saved(const QString& words, bool good);
   /// The differences from the prediction, node by node.
   void differencesWanted();
   /// 0: the newest, and on with it.

@@ -2,13 +2,20 @@
 #include "gui/timeline/timeline_view.h"
 
 #include <QHeaderView>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QMenu>
 #include <QScrollBar>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QVBoxLayout>
 
 #include "gui/theme/theme.h"
+#include "gui/timeline/span_text.h"
+#include "gui/timeline/timeline_export.h"
+#include "gui/timeline/transfer_ends.h"
 #include "tests/gui/timeline/sample_step.h"
 #include "tests/support/test_class.h"
 
@@ -219,6 +226,111 @@ class TimelineViewTest : public QObject {
     second.view->keepLanesAs("test/lanes");
     QCOMPARE(second.timeline().lanes(), first.timeline().lanes());
     QCOMPARE(second.timeline().layoutOfRows().order.front(), size_t{2});
+  }
+
+  void a_chosen_transfer_names_its_other_end_and_draws_to_it() {
+    const ShownView shown;
+    TimelineWidget& timeline = shown.timeline();
+    const QRect lane = timeline.layoutOfRows().rows[0].lanes[1];
+    const QPoint at(static_cast<int>(timeline.axis().toPixel(7'000)), lane.center().y());
+    const auto ends = endsOf(timeline.rows(), {{0, Stream::communication}, 0});
+    QVERIFY(ends && ends->others.size() == 1);
+    QCOMPARE(ends->others.front(), (SpanRef{{1, Stream::communication}, 0}));
+    QTest::mouseClick(timeline.viewport(), Qt::LeftButton, {}, at);
+    QVERIFY2(timeline.accessibleDescription().contains("with rank 1"),
+             qPrintable(timeline.accessibleDescription()));
+    const QRect other = timeline.layoutOfRows().rows[1].lanes[1];
+    const QPoint between(static_cast<int>(timeline.axis().toPixel(5'000)) + 1,
+                         (lane.bottom() + other.top()) / 2 + 1);
+    QTest::mouseMove(timeline.viewport(), {300, 5});
+    const QColor drawn = timeline.viewport()->grab().toImage().pixelColor(between);
+    QTest::keyClick(&timeline, Qt::Key_Escape);
+    QVERIFY(timeline.viewport()->grab().toImage().pixelColor(between) != drawn);
+  }
+
+  void k_shows_the_critical_path_and_what_to_make_faster() {
+    const ShownView shown;
+    TimelineWidget& timeline = shown.timeline();
+    QTest::keyClick(&timeline, Qt::Key_K);
+    auto* table = shown.named<QTableView>("Critical path: what would have to be faster");
+    QVERIFY(table);
+    QTRY_VERIFY(table->model()->rowCount() > 0);
+    QVERIFY(!timeline.path().empty());
+    QCOMPARE(table->model()->index(0, HurdleModel::Name).data().toString(), QString("mm_backward"));
+    QTest::keyClick(&timeline, Qt::Key_K);
+    QVERIFY(!shown.named<QTableView>("Critical path: what would have to be faster"));
+    QVERIFY(timeline.path().empty());
+  }
+
+  void the_exported_trace_has_the_same_totals() {
+    const ShownView shown;
+    const QTemporaryDir folder;
+    const QString path = folder.filePath("trace.json");
+    QVERIFY(writeTrace(shown.timeline().rows(), path));
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QMap<int, qint64> total;  // by stream
+    for (const auto& event : QJsonDocument::fromJson(file.readAll())["traceEvents"].toArray())
+      if (event.toObject()["ph"] == QStringLiteral("X"))
+        total[event.toObject()["tid"].toInt()] += event.toObject()["dur"].toInteger();
+    QCOMPARE(total[0], qint64{2 * 95'000});
+    QCOMPARE(total[1], qint64{2 * 14'000});
+  }
+
+  void the_picture_is_saved_as_png_and_svg() {
+    const ShownView shown;
+    const QTemporaryDir folder;
+    QVERIFY(writePicture(shown.timeline(), folder.filePath("a.png")));
+    QCOMPARE(QImage(folder.filePath("a.png")).size(), shown.timeline().size());
+    QVERIFY(writePicture(shown.timeline(), folder.filePath("a.svg")));
+    QFile svg(folder.filePath("a.svg"));
+    QVERIFY(svg.open(QIODevice::ReadOnly));
+    QVERIFY(svg.readAll().contains("<svg"));
+    QVERIFY(!writePicture(shown.timeline(), folder.filePath("no/such/a.png")));
+    QVERIFY(!writeTrace(shown.timeline().rows(), folder.filePath("no/such/a.json")));
+  }
+
+  void bytes_in_flight_are_a_lane() {
+    const ShownView shown;
+    TimelineWidget& timeline = shown.timeline();
+    auto rows = timeline.rows();
+    rows[0].counters = {
+        std::make_shared<const Counter>(Counter{"in flight", {{5'000, 4096.0}, {9'000, 0.0}}})};
+    timeline.setRows(rows);
+    QVERIFY(timeline.layoutOfRows().rows[0].counters.empty());
+    QTest::keyClick(&timeline, Qt::Key_M);
+    QCOMPARE(timeline.layoutOfRows().rows[0].counters.size(), size_t{1});
+    const QRect lane = timeline.layoutOfRows().rows[0].counters[0];
+    const auto colorAt = [&](int64_t us) {
+      const int x = static_cast<int>(timeline.axis().toPixel(static_cast<double>(us)));
+      return timeline.viewport()->grab().toImage().pixelColor(x, lane.center().y());
+    };
+    QVERIFY(colorAt(7'000) != colorAt(50'000));
+  }
+
+  void spans_that_cannot_be_are_drawn_and_named() {
+    const ShownView shown;
+    std::vector<heddle::telemetry::Span> spans{{"mm", "a", 100, -50, 0, 0},
+                                               {"mm", "a", 0, 500, 0, 1},
+                                               {"mm", "b", 100, 500, 0, 0},
+                                               {"all_gather", "a", -300, 100, 1, 0}};
+    TimelineRow row;
+    row.title = "odd";
+    row.rank = 0;
+    row.timeline = std::make_shared<Timeline>(std::move(spans));
+    shown.timeline().setRows({row});
+    QVERIFY(!shown.timeline().grab().isNull());
+    for (int i = 0; i < 4; ++i) QTest::keyClick(&shown.timeline(), Qt::Key_Period);
+    QTest::keyClick(&shown.timeline(), Qt::Key_Comma);
+    QTest::keyClick(&shown.timeline(), Qt::Key_Comma);
+    bool named = false;
+    for (size_t span = 0; span < 3; ++span)
+      named |= describeSpan(shown.timeline().rows(), {{0, Stream::compute}, span})
+                   .lines.join(' ')
+                   .contains("ends before it begins");
+    QVERIFY(named);
+    QTest::keyClick(&shown.timeline(), Qt::Key_K);
+    QTRY_VERIFY(!shown.timeline().path().empty());
   }
 
   void a_wide_and_low_view_has_the_table_beside_the_lanes() {
