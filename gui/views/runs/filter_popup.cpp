@@ -9,7 +9,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kMinPopupWidth = 320, kPopupEdge = 8;
+constexpr int kMinPopupWidth = 320, kPopupEdge = 8, kPopupRow = 26;
 constexpr size_t kMaxTexts = 200;  // of one key
 
 /// The texts that the values have, each of a list by itself.
@@ -36,6 +36,7 @@ FilterPopup::FilterPopup(Session& session, const RunsModel& model, QLineEdit* fi
   setWindowFlags(Qt::ToolTip | Qt::FramelessWindowHint);
   setAttribute(Qt::WA_ShowWithoutActivating);
   setFocusPolicy(Qt::NoFocus);
+  setProperty("role", "popup");
   setObjectName(QStringLiteral("filterPopup"));
   setAccessibleName(tr("What may be typed next"));
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -103,10 +104,11 @@ void FilterPopup::fill(const workbench::FilterCompletion& completion) {
     if (!one.detail.empty()) text += QStringLiteral("   ") + QString::fromStdString(one.detail);
     auto* item = new QListWidgetItem(text, this);
     item->setData(Qt::UserRole, QString::fromStdString(one.text));
+    item->setSizeHint(QSize(0, kPopupRow));
     wide = std::max(wide, metrics.horizontalAdvance(text) + 4 * kPopupEdge);
   }
   setCurrentRow(-1);
-  const int high = sizeHintForRow(0) * count() + 2 * frameWidth() + kPopupEdge;
+  const int high = kPopupRow * count() + 2 * kPopupEdge;
   resize(std::min(wide, 2 * field_->width()), high);
   move(field_->mapToGlobal(QPoint(0, field_->height() + 2)));
   show();

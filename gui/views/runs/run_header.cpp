@@ -4,12 +4,12 @@
 #include <QPainter>
 #include <QStyleOptionHeader>
 
+#include "gui/theme/icons.h"
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
 namespace {
 
-constexpr int kOrderRoom = 10;  // of the small number
 constexpr int kArrowRoom = 14;  // which every section keeps at its right
 constexpr int kHeaderBox = 16, kHeaderBoxLeft = 8;
 
@@ -70,11 +70,9 @@ void RunHeader::sortBy(int section, bool adds) {
   lines_.setSorts(sorts);
 }
 
-/// The first sort has the header's own arrow.
+/// The header's own arrow could show one sort only.
 void RunHeader::showSorts() {
-  const int first = lines_.sorts().isEmpty() ? -1 : lines_.runs().columnOf(lines_.sorts()[0].key);
-  setSortIndicator(
-      first, first >= 0 && lines_.sorts()[0].descending ? Qt::DescendingOrder : Qt::AscendingOrder);
+  setSortIndicator(-1, Qt::AscendingOrder);
   viewport()->update();
 }
 
@@ -108,26 +106,31 @@ void RunHeader::paintSection(QPainter* painter, const QRect& rect, int section) 
     painter->setPen(c.muted);
     painter->drawText(rect, Qt::AlignCenter, QStringLiteral("★"));
   }
-  if (const int place = placeOf(section); place >= 0 && lines_.sorts().size() > 1) {
-    QFont font = font::text();
-    font.setPixelSize(9);
-    painter->setFont(font);
-    painter->setPen(c.accentText);
-    const QString arrow = place == 0                         ? QString()
-                          : lines_.sorts()[place].descending ? QStringLiteral("↓")
-                                                             : QStringLiteral("↑");
-    painter->drawText(rect.adjusted(0, 2, -2, 0), Qt::AlignRight | Qt::AlignTop,
-                      QString::number(place + 1) + arrow);
-  }
+  if (const int place = placeOf(section); place >= 0) paintSort(painter, rect, place);
   // The edge of what stays in place.
   if (pinned_ > 0 && visualIndex(section) == pinned_ - 1)
     painter->fillRect(QRect(rect.right(), rect.top(), 1, rect.height()), c.line);
 }
 
+/// An arrow in the room at the section's right; under it, of several sorts, which one it is.
+void RunHeader::paintSort(QPainter* painter, const QRect& rect, int place) const {
+  const bool several = lines_.sorts().size() > 1;
+  const int size = kArrowRoom - 2;
+  const QRect arrow(rect.right() - size, rect.center().y() - (several ? size : size / 2), size,
+                    size);
+  icon(lines_.sorts()[place].descending ? QStringLiteral("chevron-down")
+                                        : QStringLiteral("chevron-up"),
+       Tone::accent)
+      .paint(painter, arrow);
+  if (!several) return;
+  painter->setFont(font::mono(9));
+  painter->setPen(colors().accentText);
+  painter->drawText(arrow.translated(0, size - 1), Qt::AlignCenter, QString::number(place + 1));
+}
+
 QSize RunHeader::sectionSizeFromContents(int section) const {
   QSize size = QHeaderView::sectionSizeFromContents(section);
   size.rwidth() += kArrowRoom;
-  if (lines_.sorts().size() > 1 && placeOf(section) > 0) size.rwidth() += kOrderRoom;
   return size;
 }
 

@@ -32,6 +32,7 @@ class RunHeader : public QHeaderView {
  private:
   void sortBy(int section, bool adds);
   void showSorts();
+  void paintSort(QPainter* painter, const QRect& rect, int place) const;
   int placeOf(int section) const;
 
   RunLines& lines_;
