@@ -34,6 +34,9 @@ LaunchPage::LaunchPage(Session& session, QWidget* parent)
   launch_->setObjectName(QStringLiteral("launchAction"));
   launch_->setProperty("role", "primary");
   connect(launch_, &QAction::triggered, this, &LaunchPage::launch);
+  sweep_ = new QAction(icon(QStringLiteral("plus")), tr("Sweep…"), this);
+  sweep_->setObjectName(QStringLiteral("sweepAction"));
+  connect(sweep_, &QAction::triggered, this, &LaunchPage::chooseSweep);
 
   left_ = buildLeft();
   auto* grid = new QGridLayout(this);
@@ -319,6 +322,7 @@ void LaunchPage::recipeChosen() {
       recipe::parse(choice->toml.toStdString(), choice->name.toStdString()).recipe;
   form_->begin(fork ? fork->run : runName(*choice), static_cast<int>(read.hardware.ranks));
   form_->setFork(fork.has_value());
+  sweep_->setEnabled(!fork);
   recipeChanged();
   check();
 }

@@ -33,7 +33,8 @@ class LaunchPage : public Page {
   explicit LaunchPage(Session& session, QWidget* parent = nullptr);
 
   QString subtitle() const override;
-  QList<QAction*> pageActions() override { return {launch_}; }
+  QList<QAction*> pageActions() override { return {launch_, sweep_}; }
+  QList<KeyTable> keys() const override { return {QueueView::keys()}; }
   void activated() override;
   void showRecipe(const QString& name, const QString& toml, const QString& file) override;
   bool isReady() const override {
@@ -94,6 +95,7 @@ class LaunchPage : public Page {
   QScrollArea* targetRows_ = nullptr;
   LaunchedRuns* runs_ = nullptr;
   QAction* launch_ = nullptr;
+  QAction* sweep_ = nullptr;
 
   std::vector<RecipeChoice> choices_;
   std::optional<RecipeCheck> check_;         // of what is shown; none while that is checked

@@ -111,6 +111,14 @@ void QueueView::setQueue(const std::vector<storage::QueuedRun>& queue,
   showButtons();
 }
 
+KeyTable QueueView::keys() {
+  return {tr("In the queue"),
+          {{{Qt::ALT | Qt::Key_Up}, tr("The run comes earlier")},
+           {{Qt::ALT | Qt::Key_Down}, tr("The run comes later")},
+           {{Qt::Key_Delete}, tr("Take the run out")},
+           {{Qt::Key_Return}, tr("Show the run in Live")}}};
+}
+
 void QueueView::keyPressEvent(QKeyEvent* event) {
   const bool alt = event->modifiers() == Qt::AltModifier;
   if (alt && event->key() == Qt::Key_Up) return move(-1);

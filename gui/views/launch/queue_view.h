@@ -6,6 +6,7 @@
 #include <QToolButton>
 #include <vector>
 
+#include "gui/widgets/key_table.h"
 #include "storage/queue.h"
 
 namespace heddle::gui {
@@ -19,6 +20,7 @@ class QueueView : public QListWidget {
   /// `going`: the runs that go on, newest first. Keeps the current run.
   void setQueue(const std::vector<storage::QueuedRun>& queue,
                 const std::vector<storage::RunSummary>& going);
+  static KeyTable keys();
   /// For the card's head.
   QList<QToolButton*> buttons() const { return {up_, down_, out_}; }
 
