@@ -47,11 +47,11 @@ void Dialog::setTitle(const QString& title) {
 }
 
 bool Dialog::event(QEvent* event) {
-  const bool taken = QDialog::event(event);
+  const bool changes = event->type() == QEvent::LayoutRequest || event->type() == QEvent::Resize;
+  const bool taken = QDialog::event(event);  // of a DeferredDelete the dialog is gone after it
   // Only now: widgets that were just added are hidden until the event loop shows them, and a layout
   // counts none that is hidden.
-  if (layout() && (event->type() == QEvent::LayoutRequest || event->type() == QEvent::Resize))
-    fit();
+  if (changes && layout()) fit();
   return taken;
 }
 
