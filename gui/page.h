@@ -24,6 +24,7 @@ struct PageEntry {
   Qt::Key key;        // with Ctrl: goes there
   const char* help;   // a few sentences for whoever is here for the first time; translated alike
   Page* (*make)(Session& session);
+  bool inRail = true;
 };
 
 /// Pages are made once, with the session, and live as long as the window. They load lazily: nothing

@@ -1,6 +1,7 @@
 #include "gui/session.h"
 
 #include <QDir>
+#include <QFileInfo>
 
 #include "storage/reading.h"
 #include "storage/trust.h"
@@ -29,6 +30,7 @@ void Session::start() {
   poll_.start(kPollMilliseconds);
   second_.start(kSecond);
   const std::string store = store_.toStdString();
+  isNew_ = !QFileInfo::exists(store_);
   setReadOnly(!storage::is_writable(store) || !storage::is_trusted(store));
   if (isReadOnly()) return offerTrust();
   // Owned by the task alone: should it never run, whoever waits is released all the same.

@@ -40,6 +40,8 @@ class Session : public QObject {
   /// failure becomes a message.
   void start();
 
+  /// Started with a store that did not exist before.
+  bool isNew() const { return isNew_; }
   /// A started session whose store somebody else made: it is read, and nothing in it is changed.
   bool isReadOnly() const { return readOnly_; }
   /// Shows a message that says what trusting such a store means, with a button that does.
@@ -118,6 +120,8 @@ class Session : public QObject {
   void continueRequested(qint64 run, bool fork);  // the dialog that says what will happen
   void reproduceRequested(qint64 run);            // likewise
   void trainingRequested();  // of the sample recipe on this machine, right away
+  void importRequested();    // of runs, which a person chooses
+  void tourRequested();
   /// A toast. `subject` ("run 12"): the newest message of it replaces the older ones.
   void message(const QString& text, heddle::gui::Tone tone, const QString& subject = {});
   /// Messages about the subject no longer hold.
@@ -145,6 +149,7 @@ class Session : public QObject {
 
   QString store_;
   bool mayWrite_;
+  bool isNew_ = false;
   bool readOnly_ = false;
   CurrentRecipe currentRecipe_;
   RunSlots runSlots_;

@@ -29,8 +29,11 @@ Result<> import_sample_run(Workbench& workbench) {
   const std::string sample = resources_folder() + "/sample-run";
   if (!workbench.is_new() || !std::filesystem::exists(sample)) return {};
   if (!workbench.writer().take_lease()) return {};
-  const auto imported = import_run(workbench.writer(), {sample, &kHeddleRun}, "sample");
-  return imported ? Result<>{} : fail(imported);
+  storage::Writer& writer = workbench.writer();
+  const auto imported = import_run(writer, {sample, &kHeddleRun}, kSampleRun);
+  if (!imported) return fail(imported);
+  writer.set_notes(imported->id, "A sample that came with Heddle, trained by two ranks.");
+  return writer.set_tags(imported->id, {kSampleRun}).get();
 }
 
 }  // namespace heddle::workbench

@@ -35,6 +35,9 @@ class Workbench {
   Scheduler scheduler_;
 };
 
+/// The name and tag of the run that ships with Heddle.
+inline constexpr const char* kSampleRun = "sample";
+
 /// Takes the finished run that ships with Heddle into a store that this workbench has made. Without
 /// the ingest lease (another workbench has it) nothing is done.
 Result<> import_sample_run(Workbench& workbench);

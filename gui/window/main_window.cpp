@@ -16,11 +16,14 @@
 #include "gui/widgets/toast.h"
 #include "gui/window/help_dialog.h"
 #include "gui/window/pages.h"
+#include "gui/window/tour.h"
 #include "workbench/launch.h"
 #include "workbench/paths.h"
 
 namespace heddle::gui {
 namespace {
+
+const QString kWelcomePage = QStringLiteral("welcome");
 
 QString recipeDropped(const QMimeData* data) {
   for (const QUrl& url : data->urls())
@@ -84,7 +87,7 @@ void MainWindow::addPages() {
     action->setCheckable(true);
     group->addAction(action);
     addAction(action);
-    rail_->add(action);
+    if (entry.inRail) rail_->add(action);
     pageActions_.insert(page, action);
     connect(action, &QAction::triggered, this, [this, page] { switchTo(page); });
   }
@@ -102,6 +105,8 @@ void MainWindow::addActions() {
   help_ = registry_.add(tr("Window"), tr("Help and keys"), QStringLiteral("info"));
   help_->setShortcuts({Qt::Key_F1, Qt::Key_Question});
   connect(help_, &QAction::triggered, this, &MainWindow::showHelp);
+  tour_ = registry_.add(tr("Window"), tr("Take the tour"), QStringLiteral("flag"));
+  connect(tour_, &QAction::triggered, this, &MainWindow::startTour);
   QAction* messages = registry_.add(tr("Messages"), tr("Show messages"), QStringLiteral("info"),
                                     Qt::CTRL | Qt::SHIFT | Qt::Key_M);
   connect(messages, &QAction::triggered, this, [this] { messages_->open(status_); });
@@ -135,7 +140,7 @@ void MainWindow::addMenu() {
   add(tr("Dark theme"), Theme::Mode::dark);
   add(tr("Light theme"), Theme::Mode::light);
   menu->addSeparator();
-  menu->addAction(help_);
+  menu->addActions({help_, pageActions_.value(page(kWelcomePage)), tour_});
 }
 
 void MainWindow::showHelp() {
@@ -148,7 +153,24 @@ void MainWindow::showHelp() {
   dialog->open();
 }
 
+void MainWindow::startTour() {
+  if (findChild<Tour*>() != nullptr) return;
+  new Tour(
+      this,
+      {{QStringLiteral("compose"), QStringLiteral("prediction"), tr("Plan before you train"),
+        tr("Memory, speed and a timeline, predicted while you change the recipe. Red-orange is "
+           "time that ranks wait for the network.")},
+       {QStringLiteral("runs"), QStringLiteral("runs"), tr("Every run, in one table"),
+        tr("Filter, sort and group runs. Enter opens one in Live, with its curves, timeline and "
+           "log. Tick some and compare them.")},
+       {QStringLiteral("runs"), QStringLiteral("search"), tr("Anything, by its name"),
+        tr("Ctrl+Shift+P finds runs, pages and commands. F1 shows the help of the page that you "
+           "are on, and all keys.")}},
+      [this](const QString& name) { showPage(name); });
+}
+
 void MainWindow::connectSession() {
+  connect(&session_, &Session::tourRequested, this, &MainWindow::startTour);
   connect(&session_, &Session::pageRequested, this, &MainWindow::showPage);
   connect(&session_, &Session::runRequested, this, [this](const QString& name, qint64 run) {
     if (Page* wanted = page(name)) {
@@ -282,13 +304,14 @@ void MainWindow::keepSession() {
     resize(QSize(1600, 1000).boundedTo(room * 0.92));
   }
   for (int i = 0; i < pages_->count(); ++i) static_cast<Page*>(pages_->widget(i))->keepLayout();
-  showPage(settings_->value(QStringLiteral("page")).toString());
+  showPage(session_.isNew() ? kWelcomePage : settings_->value(QStringLiteral("page")).toString());
 }
 
 void MainWindow::save() {
   if (!settings_) return;
   settings_->setValue(QStringLiteral("geometry"), saveGeometry());
-  settings_->setValue(QStringLiteral("page"), currentPage()->name());
+  if (currentPage()->name() != kWelcomePage)
+    settings_->setValue(QStringLiteral("page"), currentPage()->name());
   settings_->sync();
 }
 

@@ -48,6 +48,7 @@ class MainWindow : public QMainWindow {
   void connectSession();
   void switchTo(Page* page);
   void showHelp();
+  void startTour();
   void say(const QString& text, Tone tone = Tone::text, const QString& subject = {});
   void trainHere();
   void save();
@@ -63,6 +64,7 @@ class MainWindow : public QMainWindow {
   CommandPalette* palette_;
   QHash<Page*, QAction*> pageActions_;
   QAction* help_;
+  QAction* tour_;
   std::unique_ptr<QSettings> settings_;
   QTimer saving_;
 };

@@ -6,6 +6,7 @@
 #include "gui/views/live/live_page.h"
 #include "gui/views/runs/runs_page.h"
 #include "gui/views/targets/targets_page.h"
+#include "gui/views/welcome/welcome_page.h"
 
 namespace heddle::gui {
 namespace {
@@ -59,6 +60,11 @@ const std::vector<PageEntry>& pages() {
            "The machines that runs can be sent to: this one, and hosts reached by SSH. A probe "
            "finds out what a host has and what it lacks for a run."),
        makePage<TargetsPage>},
+      {"welcome", QT_TRANSLATE_NOOP("Pages", "Welcome"), "heddle", Qt::Key_0,
+       QT_TRANSLATE_NOOP("Pages",
+                         "Four ways to begin. The tour points at three places of the window; "
+                         "Escape leaves it."),
+       makePage<WelcomePage>, false},
   };
   return all;
 }

@@ -8,7 +8,7 @@
 
 namespace heddle::gui {
 
-/// In the order of the rail.
+/// In the order of the rail; at the end those that are not in it.
 const std::vector<PageEntry>& pages();
 
 }  // namespace heddle::gui

@@ -120,7 +120,7 @@ void ComposePage::makeHeader() {
   recipes_->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(recipes_);
   menu->addActions({new_, open_, save_, saveAs_});
-  menu->addSeparator();
+  menu->addSection(tr("Samples"));
   const QDir folder(samples());
   for (const QString& file :
        folder.entryList({QStringLiteral("*.toml")}, QDir::Files, QDir::Name)) {
@@ -157,7 +157,8 @@ QList<KeyTable> ComposePage::keys() const {
 
 QString ComposePage::subtitle() const {
   if (!loaded_) return {};
-  return document_.isEdited() ? tr("%1, edited").arg(document_.name()) : document_.name();
+  if (document_.isEdited()) return tr("%1, edited").arg(document_.name());
+  return isSample(document_.file()) ? tr("%1, a sample").arg(document_.name()) : document_.name();
 }
 
 ComposeView& ComposePage::view() {

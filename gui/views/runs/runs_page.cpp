@@ -40,6 +40,7 @@ RunsPage::RunsPage(Session& session, QWidget* parent)
   connect(trash_, &RunTrash::changed, this, &RunsPage::activated);
   importing_ = new RunImport(session, this);
   connect(import_, &QAction::triggered, importing_, &RunImport::choose);
+  connect(&session, &Session::importRequested, importing_, &RunImport::choose);
   connect(importing_, &RunImport::imported, this, [this](const QList<qint64>& runs) {
     wanted_ = runs;
     activated();
