@@ -25,8 +25,7 @@ class Tour : public QWidget {
 
  public:
   /// Covers the window until it ends, and deletes itself then. `showPage` goes to a step's page.
-  Tour(QWidget* window, std::vector<TourStep> steps,
-       std::function<void(const QString&)> showPage);
+  Tour(QWidget* window, std::vector<TourStep> steps, std::function<void(const QString&)> showPage);
 
  protected:
   void paintEvent(QPaintEvent* event) override;

@@ -42,11 +42,12 @@ WelcomePage::WelcomePage(Session& session, QWidget* parent)
                          tr("The sample recipe, about a minute with two ranks. No GPU is needed."),
                          &WelcomePage::train),
                   0, 1);
-  grid->addWidget(choice("welcomePlan", QStringLiteral("compose"), tr("Plan Llama 3 8B on 8 × H100"),
-                         tr("A recipe with its predicted memory, speed and timeline. Change it and "
-                            "watch. Nothing runs."),
-                         &WelcomePage::plan),
-                  1, 0);
+  grid->addWidget(
+      choice("welcomePlan", QStringLiteral("compose"), tr("Plan Llama 3 8B on 8 × H100"),
+             tr("A recipe with its predicted memory, speed and timeline. Change it and "
+                "watch. Nothing runs."),
+             &WelcomePage::plan),
+      1, 0);
   grid->addWidget(choice("welcomeImport", QStringLiteral("folder"), tr("Import runs"),
                          tr("Run directories made elsewhere, by Heddle or another program."),
                          &WelcomePage::import),
@@ -59,7 +60,8 @@ WelcomePage::WelcomePage(Session& session, QWidget* parent)
   auto* foot = new QHBoxLayout;
   foot->setSpacing(12);
   foot->addWidget(tour);
-  foot->addWidget(muted(tr("F1 shows the help of a page and all keys. Ctrl+0 comes back here.")), 1);
+  foot->addWidget(muted(tr("F1 shows the help of a page and all keys. Ctrl+0 comes back here.")),
+                  1);
   column->addLayout(foot);
   column->addStretch(3);
 
@@ -90,15 +92,13 @@ void WelcomePage::activated() {
       });
 }
 
-void WelcomePage::openSample() {
-  Q_EMIT session().runRequested(QStringLiteral("live"), sample_);
-}
+void WelcomePage::openSample() { Q_EMIT session().runRequested(QStringLiteral("live"), sample_); }
 
 void WelcomePage::train() { Q_EMIT session().trainingRequested(); }
 
 void WelcomePage::plan() {
-  const QString file =
-      QString::fromStdString(workbench::samples_folder()) + QStringLiteral("/llama3-8b-8xh100.toml");
+  const QString file = QString::fromStdString(workbench::samples_folder()) +
+                       QStringLiteral("/llama3-8b-8xh100.toml");
   const Result<QString> text = readText(file);
   if (!text)
     return Q_EMIT session().message(QString::fromStdString(text.error().message), Tone::bad);

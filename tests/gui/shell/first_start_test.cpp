@@ -33,10 +33,17 @@ class FirstStartTest : public QObject {
     window.resize(1400, 900);
     window.show();
     window.keepSession();
-    QCOMPARE(window.currentPage()->name(), QStringLiteral("runs"));
+    QCOMPARE(window.currentPage()->name(), QStringLiteral("welcome"));
+    auto* open = window.findChild<QAbstractButton*>(QStringLiteral("openSample"));
+    QTRY_VERIFY_WITH_TIMEOUT(open->isEnabled(), 30000);
+    open->setFocus();
+    QTest::keyClick(open, Qt::Key_Return);
+    QCOMPARE(window.currentPage()->name(), QStringLiteral("live"));
+    window.showPage(QStringLiteral("runs"));
     auto* table = window.currentPage()->findChild<QTableView*>(QStringLiteral("runs"));
     QTRY_COMPARE_WITH_TIMEOUT(table->model()->rowCount(), 1, 30000);
     QCOMPARE(table->model()->index(0, RunsModel::State).data().toString(), QStringLiteral("done"));
+    QVERIFY(table->model()->index(0, RunsModel::Tags).data().toString().contains("sample"));
 
     QVERIFY2(QFileInfo::exists(QStringLiteral(HEDDLE_BINARY_DIR "/heddle-engine")),
              "heddle-engine is not beside the tests");
