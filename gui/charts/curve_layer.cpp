@@ -62,7 +62,8 @@ void CurveLayer::draw(QCPPainter* painter) {
   for (const bool highlighted : {false, true}) {
     for (const DrawnCurve& curve : curves_)
       if (!curve.smooth.empty() && !curve.hasBand && curve.highlighted == highlighted)
-        drawLine(*painter, curve.raw, blend(colors().surface, colorOf(curve), kFaint), 1);
+        drawLine(*painter, curve.raw, blend(colors().surface, colorOf(curve), kFaint),
+                 Extremes::drawn, 1);
   }
   for (const bool highlighted : {false, true}) {
     for (size_t i = 0; i < curves_.size(); ++i) {
@@ -79,12 +80,12 @@ void CurveLayer::draw(QCPPainter* painter) {
 }
 
 void CurveLayer::drawLine(QCPPainter& painter, const std::vector<Column>& columns,
-                          const QColor& color, int width) const {
+                          const QColor& color, Extremes extremes, int width) const {
   const Scale x(*keyAxis()), y(*valueAxis());
   painter.setPen(QPen(color, width));
   painter.setBrush(Qt::NoBrush);
   QPolygonF line;
-  line.reserve(static_cast<qsizetype>(columns.size()) * 3);
+  line.reserve(static_cast<qsizetype>(columns.size()) * 2);
   const auto finish = [&] {
     if (line.size() > 1) painter.drawPolyline(line);
     line.clear();
@@ -95,12 +96,16 @@ void CurveLayer::drawLine(QCPPainter& painter, const std::vector<Column>& column
       continue;
     }
     const double at = x(column.x);
-    line.append({at, y(column.first)});
-    if (column.min < column.max) {
-      line.append({at, y(column.min)});
-      line.append({at, y(column.max)});
+    if (extremes == Extremes::leftOut || !(column.min < column.max)) {
       line.append({at, y(column.last)});
+      continue;
     }
+    // From the end that is nearer to where the line comes from to the other one.
+    const double low = y(column.min), high = y(column.max);
+    const double from = line.isEmpty() ? low : line.last().y();
+    const bool lowFirst = std::abs(from - low) < std::abs(from - high);
+    line.append({at, lowFirst ? low : high});
+    line.append({at, lowFirst ? high : low});
   }
   finish();
 }

@@ -45,8 +45,10 @@ class CurveLayer : public QCPAbstractPlottable {
 
  private:
   void drawBand(QCPPainter& painter, const DrawnCurve& curve) const;
+  /// A smoothed curve's extremes within a pixel are its neighbours.
+  enum class Extremes { drawn, leftOut };
   void drawLine(QCPPainter& painter, const std::vector<Column>& columns, const QColor& color,
-                int width) const;
+                Extremes extremes, int width) const;
   void drawMarks(QCPPainter& painter, const DrawnCurve& curve, size_t number) const;
   void drawLone(QCPPainter& painter, const DrawnCurve& curve) const;
   void drawGaps(QCPPainter& painter, const DrawnCurve& curve) const;

@@ -75,7 +75,8 @@ std::vector<Column> columns(const Series& series, double from, double to, int pi
   const double origin = log ? std::log(from) : from;
   const double pixelsPer = pixels / ((log ? std::log(to) : to) - origin);
   result.reserve(std::min(end - begin, static_cast<size_t>(pixels) + 2));
-  double pixel = kNaN;
+  constexpr int kBefore = -1;  // left of the first pixel
+  int pixel = kBefore - 1;
   bool interrupted = true;
   for (size_t i = begin; i < end; ++i) {
     if (!std::isfinite(y[i])) {
@@ -83,7 +84,8 @@ std::vector<Column> columns(const Series& series, double from, double to, int pi
       interrupted = true;
       continue;
     }
-    const double at = std::floor(((log ? std::log(x[i]) : x[i]) - origin) * pixelsPer);
+    const double place = ((log ? std::log(x[i]) : x[i]) - origin) * pixelsPer;
+    const int at = place < 0 ? kBefore : static_cast<int>(std::min<double>(place, pixels));
     if (interrupted || at != pixel) {
       result.push_back({x[i], low[i], high[i], y[i], y[i]});
     } else {
