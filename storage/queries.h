@@ -101,6 +101,12 @@ struct LogDigest {
 /// Of one record: its sequence number and its frame's checksum.
 uint64_t digest_of(uint64_t seq, uint64_t checksum);
 
+/// Records of a log as the log had them.
+struct LogPiece {
+  std::string bytes;      // frames; empty: there are no more
+  uint64_t next_seq = 0;  // go on from here
+};
+
 /// A read connection. Used by one thread at a time; open one per thread. No query leaves a
 /// transaction open, so writers are never held up. Steps that a later attempt (epoch) repeated are
 /// taken from it.
@@ -189,6 +195,8 @@ class Reader {
   Result<std::vector<LogGap>> gaps(RunId run);
   Result<std::vector<LogCursor>> logs(RunId run);
   Result<std::vector<LogDigest>> digests(RunId run);
+  /// The log's next records from `seq` on, byte by byte as they came.
+  Result<LogPiece> log_piece(RunId run, int32_t rank, int32_t epoch, uint64_t seq);
 
   Result<std::vector<Target>> targets();
 

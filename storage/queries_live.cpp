@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/telemetry/frame.h"
 #include "storage/connection.h"
 #include "storage/lease.h"
 #include "storage/queries.h"
@@ -201,6 +202,38 @@ Result<std::vector<LogDigest>> Reader::digests(RunId run) {
     std::vector<LogDigest> digests;
     for (const auto& [log, digest] : logs) digests.push_back(digest);
     return digests;
+  });
+}
+
+Result<LogPiece> Reader::log_piece(RunId run, int32_t rank, int32_t epoch, uint64_t seq) {
+  constexpr size_t kRecords = 1000;
+  return guarded(*connection_, [&]() -> Result<LogPiece> {
+    const ReadTransaction transaction(*connection_);
+    std::map<uint64_t, std::string> frames;
+    for (const PackedStep& packed :
+         read_packed_steps(*connection_, {run, rank, epoch}, seq, kRecords)) {
+      auto frame = telemetry::encode(packed.step, packed.seq);
+      if (!frame) return fail(frame);
+      frames[packed.seq] = std::move(*frame);
+    }
+    {
+      Rows rows = connection_->query(
+          "SELECT seq, type, payload FROM records WHERE run = ? AND rank = ? AND epoch = ? AND seq "
+          ">= ? ORDER BY seq LIMIT ?",
+          run, rank, epoch, seq, kRecords);
+      while (rows.next()) {
+        const auto at = static_cast<uint64_t>(rows.integer(0));
+        frames[at] = telemetry::frame(static_cast<uint16_t>(rows.integer(1)), at, rows.blob(2));
+      }
+    }
+    LogPiece piece{{}, seq};
+    size_t left = kRecords;  // after the last of either kind there may be one of the other
+    for (const auto& [at, frame] : frames) {
+      if (left-- == 0) break;
+      piece.bytes += frame;
+      piece.next_seq = at + 1;
+    }
+    return piece;
   });
 }
 

@@ -55,10 +55,11 @@ int look(void* output) { return static_cast<const SqlOutput*>(output)->is_stoppe
 
 Error error_of(sqlite3* database, const std::string& statement) {
   const int code = sqlite3_extended_errcode(database) & 0xff;
-  if (code == SQLITE_AUTH || code == SQLITE_READONLY)
+  const std::string message = sqlite3_errmsg(database);
+  const bool is_refused = message.starts_with("cannot modify") || message.starts_with("not auth");
+  if (is_refused || code == SQLITE_AUTH || code == SQLITE_READONLY)
     return {"SQL: only a SELECT can be run: nothing of the store is changed"};
   if (code == SQLITE_INTERRUPT) return {"SQL: it was stopped"};
-  const std::string message = sqlite3_errmsg(database);
   const int at = sqlite3_error_offset(database);
   if (at < 0 || static_cast<size_t>(at) > statement.size())
     return {fmt::format("SQL: {}", message)};

@@ -138,4 +138,30 @@ std::vector<StepRow> read_steps(Connection& connection, RunId run, int64_t after
   return steps;
 }
 
+std::vector<PackedStep> read_packed_steps(Connection& connection, const LogKey& log, uint64_t seq,
+                                          size_t limit) {
+  std::vector<int64_t> places;
+  {
+    Rows rows = connection.query(
+        "SELECT rowid FROM step_blocks WHERE run = ? AND rank = ? AND epoch = ? AND last_seq >= ? "
+        "ORDER BY first_seq LIMIT ?",
+        log.run, log.rank, log.epoch, seq, 1 + limit / kBlockSteps);
+    while (rows.next()) places.push_back(rows.integer(0));
+  }
+  std::vector<PackedStep> steps;
+  for (const int64_t place : places) {
+    std::optional<Wanted> wanted = block_at(connection, log.run, place);
+    if (!wanted) continue;
+    auto& entries = wanted->block.entries;
+    std::erase_if(entries, [&](const StepBlock::Entry& entry) { return entry.seq < seq; });
+    if (entries.size() > limit - steps.size()) entries.resize(limit - steps.size());
+    for (const StepBlock::Entry& entry : entries)
+      wanted->steps.push_back({entry.id, log.rank, log.epoch, {entry.step, 0, {}}});
+    add_values(connection, *wanted);
+    for (size_t i = 0; i < entries.size(); ++i)
+      steps.push_back({entries[i].seq, std::move(wanted->steps[i].step)});
+  }
+  return steps;
+}
+
 }  // namespace heddle::storage

@@ -6,10 +6,20 @@
 
 #include "storage/connection.h"
 #include "storage/queries.h"
+#include "storage/series.h"
 
 namespace heddle::storage {
 
 /// See Reader::steps_after.
 std::vector<StepRow> read_steps(Connection& connection, RunId run, int64_t after_id, size_t limit);
+
+/// A step record of a log that is in a block.
+struct PackedStep {
+  uint64_t seq = 0;
+  telemetry::Step step;
+};
+/// At most `limit` of them from `seq` on, in order.
+std::vector<PackedStep> read_packed_steps(Connection& connection, const LogKey& log, uint64_t seq,
+                                          size_t limit);
 
 }  // namespace heddle::storage

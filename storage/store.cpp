@@ -10,6 +10,7 @@
 #include "base/one_line.h"
 #include "base/plain_file.h"
 #include "base/private_folder.h"
+#include "storage/connection.h"
 #include "storage/reading.h"
 #include "storage/schema.h"
 #include "storage/trust.h"
@@ -88,6 +89,15 @@ Result<> prepare(const std::string& path) {
 
 Result<> prepare_to_read(const std::string& path) {
   return is_trusted(path) && is_writable(path) ? prepare(path) : check_newest(path);
+}
+
+Result<> make_one_file(const std::string& path) {
+  return guarded(path, [&]() -> Result<> {
+    SQLite::Database database(path, SQLite::OPEN_READWRITE);
+    database.exec("PRAGMA journal_mode = DELETE");
+    database.exec("VACUUM");
+    return {};
+  });
 }
 
 }  // namespace heddle::storage

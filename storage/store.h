@@ -27,6 +27,9 @@ Result<> prepare(const std::string& path);
 /// is left as it is, and has to have the newest schema.
 Result<> prepare_to_read(const std::string& path);
 
+/// Makes a store that nobody has open one file, as small as it can be: to be sent to somebody.
+Result<> make_one_file(const std::string& path);
+
 /// Fails where SQLite would wait for ever: where the store, or a file that SQLite keeps next to it,
 /// is a pipe or no file at all; and where check_path does.
 Result<> check_files(const std::string& path);

@@ -39,6 +39,51 @@ Result<> take_logs(storage::Writer& writer, storage::RunId run, ForeignRun& fore
   return writer.set_state(run, foreign.state, foreign.cause, foreign.finished).get();
 }
 
+bool is_same(const storage::LogLine& a, const storage::LogLine& b) {
+  return a.rank == b.rank && a.time == b.time && a.level == b.level && a.text == b.text;
+}
+
+/// Lines that the logs have not brought.
+Result<> add_lines(storage::Reader& reader, storage::Writer& writer, storage::RunId run,
+                   const std::vector<storage::LogLine>& lines) {
+  std::vector<storage::LogLine> here;
+  for (int64_t after = 0;;) {
+    auto next = reader.lines_after(run, after);
+    if (!next) return fail(next);
+    if (next->empty()) break;
+    after = next->back().id;
+    std::ranges::move(*next, std::back_inserter(here));
+  }
+  const auto key = [](const storage::LogLine& line) { return line.time; };
+  std::ranges::sort(here, {}, key);
+  for (const storage::LogLine& line : lines) {
+    const auto near = std::ranges::equal_range(here, line.time, {}, key);
+    if (std::ranges::any_of(near, [&](const auto& other) { return is_same(line, other); }))
+      continue;
+    if (Result<> added = writer.add_line(run, line).get(); !added) return added;
+  }
+  return {};
+}
+
+/// What another store knew of the run.
+Result<> add_marks(storage::Writer& writer, storage::RunId run, const ForeignRun& foreign) {
+  const storage::RunSummary& marks = foreign.marks;
+  std::vector<storage::Writer::Future<>> changes;
+  if (!foreign.results.empty()) changes.push_back(writer.set_results(run, foreign.results));
+  if (!foreign.environment.empty())
+    changes.push_back(writer.set_environment(run, foreign.environment));
+  if (!marks.tags.empty()) changes.push_back(writer.set_tags(run, marks.tags));
+  if (!marks.notes.empty()) changes.push_back(writer.set_notes(run, marks.notes));
+  if (!marks.color.empty()) changes.push_back(writer.set_color(run, marks.color));
+  if (marks.starred) changes.push_back(writer.set_starred(run, true));
+  if (marks.archived) changes.push_back(writer.set_archived(run, true));
+  for (auto& change : changes)
+    if (Result<> done = change.get(); !done) return done;
+  if (foreign.lines.empty()) return {};
+  auto reader = storage::Reader::open(writer.path());
+  return reader ? add_lines(*reader, writer, run, foreign.lines) : fail(reader);
+}
+
 /// Absolute, without a slash at its end.
 std::string whole(const std::string& path) {
   const fs::path folder = fs::absolute(path).lexically_normal();
@@ -90,7 +135,11 @@ struct Search {
 
 void search(const fs::path& path, int deeper, Search& all) {
   for (const Importer* importer : importers())
-    if (importer->recognise(path)) return all.found.push_back({path, importer});
+    if (importer->recognise(path)) {
+      if (!importer->runs_in) return all.found.push_back({path, importer});
+      for (const std::string& run : importer->runs_in(path)) all.found.push_back({run, importer});
+      return;
+    }
   std::error_code error;
   if (deeper == 0 || !fs::is_directory(path, error)) return;
   for (fs::directory_iterator entry(path, error), end; !error && entry != end;
@@ -176,16 +225,25 @@ Result<storage::CreatedRun> import_run(storage::Writer& writer, const FoundRun& 
     run.recipe_values = recipe::flatten(recipe::resolve(parsed).recipe);
   }
   run.name = name.empty() ? foreign->name : name;
-  run.recipe_name = run.name;
+  run.recipe_name = foreign->recipe_name.empty() ? run.name : foreign->recipe_name;
+  run.group = foreign->marks.group;
   run.target = kImported;
   run.imported = true;
   run.run_dir = path;
   run.hosts = to_json(place_on(remote::this_machine()));
   run.lineage = foreign->lineage;
-  run.created = foreign->finished;
+  run.created = foreign->created > 0 ? foreign->created : foreign->finished;
   Result<storage::CreatedRun> created = writer.create_run(std::move(run)).get();
   if (!created) return created;
-  if (const Result<> taken = take_logs(writer, created->id, *foreign); !taken) {
+  const auto take_all = [&]() -> Result<> {
+    // First: the times of the logs are by the clock that it tells of.
+    if (!foreign->environment.empty())
+      if (Result<> set = writer.set_environment(created->id, foreign->environment).get(); !set)
+        return set;
+    if (Result<> taken = take_logs(writer, created->id, *foreign); !taken) return taken;
+    return add_marks(writer, created->id, *foreign);
+  };
+  if (const Result<> taken = take_all(); !taken) {
     [[maybe_unused]] const Result<> removed = writer.remove(created->id).get();
     return fail(taken);
   }

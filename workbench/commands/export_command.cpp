@@ -1,9 +1,11 @@
-// heddle export RUN --to DIR [--weights]
+// heddle export RUN --to DIR|FILE.heddle [--weights]
 #include <fmt/format.h>
 
 #include "base/say.h"
 #include "storage/export.h"
 #include "workbench/commands/command.h"
+#include "workbench/importers/heddle_store.h"
+#include "workbench/run_file.h"
 #include "workbench/weights.h"
 
 namespace heddle::workbench {
@@ -24,7 +26,9 @@ int export_command(const Context& context, const ExportOptions& options) {
   return with_run(
       context, options.run, [&](storage::Reader& reader, const Run& run) -> Result<int> {
         if (options.weights) return report_weights(run, options.folder);
-        const Result<> exported = storage::export_run(reader, run.summary.id, options.folder);
+        const Result<> exported = options.folder.ends_with(kRunFile)
+                                      ? export_run_file(context.store, run.summary, options.folder)
+                                      : storage::export_run(reader, run.summary.id, options.folder);
         if (!exported) return fail(exported);
         say("{} is exported to {}\n", run.summary.name, options.folder);
         return kExitDone;

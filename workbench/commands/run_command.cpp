@@ -264,11 +264,14 @@ class CommandLine {
   }
 
   void add_export() {
-    CLI::App* command =
-        app_.add_subcommand("export", "Write a run's metrics.csv, trace.json and recipe.toml");
+    CLI::App* command = app_.add_subcommand(
+        "export",
+        "Write a run's metrics.csv, trace.json and recipe.toml, or all of it into a file to send");
     command->add_option("RUN", export_.run, "a run's name or id")->required();
-    command->add_option("--to", export_.folder, "the folder to write to")
-        ->type_name("DIR")
+    command
+        ->add_option("--to", export_.folder,
+                     "the folder to write to; FILE.heddle: one file, which heddle import takes in")
+        ->type_name("DIR|FILE.heddle")
         ->required();
     command->add_flag("--weights", export_.weights,
                       "instead, its newest checkpoint as a Hugging Face folder in DIR");
@@ -278,7 +281,10 @@ class CommandLine {
   void add_import() {
     CLI::App* command =
         app_.add_subcommand("import", "Import finished runs, with or without an open window");
-    command->add_option("PATH", paths_, "a run's directory, or a folder with such below it")
+    command
+        ->add_option(
+            "PATH", paths_,
+            "a run's directory, another store, a FILE.heddle, or a folder with such below it")
         ->required();
     when_named(command, [this](const Context& c) { return import_command(c, paths_); });
   }

@@ -31,6 +31,12 @@ struct ForeignRun {
   storage::RunState state = storage::RunState::lost;
   std::string cause;    // why it failed, stopped or was lost
   double finished = 0;  // Unix seconds; 0: unknown
+  /// The rest is of runs of another store: what their logs do not say.
+  double created = 0;  // Unix seconds; 0: when it finished
+  std::string recipe_name = {};
+  storage::RunSummary marks = {};  // tags, notes, star, color, group, archive
+  storage::Values environment = {}, results = {};
+  std::vector<storage::LogLine> lines = {};
 };
 
 /// A kind of run, one file of this folder. All functions block and may be called from any thread;
@@ -46,6 +52,8 @@ struct Importer {
   std::optional<uint64_t> (*identify)(const std::string& path);
   /// Follows no links and waits for no pipes. An error: it is damaged, or still going on.
   Result<ForeignRun> (*read)(const std::string& path);
+  /// For kinds with several runs in a file: a path for each. Null: the path is one run.
+  std::vector<std::string> (*runs_in)(const std::string& path) = nullptr;
 };
 
 /// Every kind, in the order in which they are tried.

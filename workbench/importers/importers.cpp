@@ -1,4 +1,5 @@
 #include "workbench/importers/heddle_run.h"
+#include "workbench/importers/heddle_store.h"
 #include "workbench/importers/importer.h"
 
 namespace heddle::workbench {
@@ -6,7 +7,7 @@ namespace heddle::workbench {
 extern const Importer kCsvLog;
 
 const std::vector<const Importer*>& importers() {
-  static const std::vector<const Importer*> all{&kHeddleRun, &kCsvLog};
+  static const std::vector<const Importer*> all{&kHeddleRun, &kHeddleStore, &kCsvLog};
   return all;
 }
 
