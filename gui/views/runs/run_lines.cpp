@@ -121,6 +121,18 @@ QList<qint64> RunLines::runsOf(const QModelIndex& index) const {
   return found;
 }
 
+QList<qint64> RunLines::shownRuns() const {
+  QList<qint64> found;
+  for (const int row : shown_) found.append(runs_.row(row).summary.id);
+  return found;
+}
+
+int RunLines::countShown(const QList<qint64>& runs) const {
+  // Rows are in the model's order.
+  return static_cast<int>(std::ranges::count_if(
+      runs, [this](qint64 run) { return std::ranges::binary_search(shown_, runs_.indexOf(run)); }));
+}
+
 QString RunLines::groupValue(const QModelIndex& index) const {
   const int group = line(index.row()).group;
   return group < 0 ? QString() : order_.groups[static_cast<size_t>(group)].value;

@@ -35,6 +35,9 @@ class RunLines : public QAbstractTableModel {
   QList<qint64> runsOf(const QModelIndex& index) const;
   /// The runs that pass the filter.
   int runCount() const { return static_cast<int>(shown_.size()); }
+  QList<qint64> shownRuns() const;
+  /// How many of the runs pass the filter.
+  int countShown(const QList<qint64>& runs) const;
   const RunsModel& runs() const { return runs_; }
   /// Of a line that is a run.
   const RunRow& row(const QModelIndex& index) const { return runs_.row(line(index.row()).row); }

@@ -287,13 +287,7 @@ void RunsPage::showPlace(RunPlace place) {
 }
 
 void RunsPage::tickAll(bool ticked) {
-  QList<qint64> runs;
-  for (int line = 0; line < lines_.rowCount(); ++line)
-    if (const QModelIndex at = lines_.index(line, 0); lines_.isHead(at))
-      runs += lines_.runsOf(at);
-    else if (lines_.line(line).group < 0)
-      runs += lines_.line(line).run;
-  selection_->tick(ticked ? runs : selection_->runs(), ticked);
+  selection_->tick(ticked ? lines_.shownRuns() : selection_->runs(), ticked);
 }
 
 void RunsPage::showRun(qint64 run) { showRuns({run}); }
@@ -340,7 +334,7 @@ void RunsPage::selectionChanged() {
     for (qsizetype i = 0; i < runs.size(); ++i) chosen.insert(runs[i], strokes[i]);
   }
   delegate_->setSlots(std::move(chosen));
-  const auto ticked = selection_->ticks() ? runs.size() - selection_->hidden() : 0;
+  const auto ticked = selection_->ticks() ? lines_.countShown(runs) : 0;
   header_->setTicks(ticked == 0                   ? Qt::Unchecked
                     : ticked >= lines_.runCount() ? Qt::Checked
                                                   : Qt::PartiallyChecked);
