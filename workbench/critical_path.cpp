@@ -88,25 +88,26 @@ Hurdle hurdle_of(const StepGraph& graph, Walk& walk, const Run& now, int32_t nam
   hurdle.on_path_us = std::llround(now.on_path.at(name));
   hurdle.spans_on_path =
       std::ranges::count_if(now.path, [&](uint32_t i) { return graph.nodes[i].name == name; });
+  const double slope = now.on_path.at(name);
   Run other = walk.run(name, 1);
   hurdle.at_most_us = std::llround(now.end - other.end);
   double share = 1;
   for (int i = 0; i < kMaxTries; ++i) {
-    if (other.end <= now.end - now.slope * share + kSame) break;
-    if (other.slope >= now.slope) {
+    if (other.end <= now.end - slope * share + kSame) break;
+    if (other.slope >= slope) {
       share = 0;  // a path of the same length has as much of it
       break;
     }
-    const double met = std::clamp(
-        (now.end - other.end - other.slope * share) / (now.slope - other.slope), 0.0, share);
+    const double met =
+        std::clamp((now.end - other.end - other.slope * share) / (slope - other.slope), 0.0, share);
     hurdle.next = grown(graph, now, other, name);
     share = met;
     if (met <= 0) break;
     Run at = walk.run(name, met);
-    if (at.end <= now.end - now.slope * met + kSame) break;
+    if (at.end <= now.end - slope * met + kSame) break;
     other = std::move(at);
   }
-  hurdle.faster_us = std::llround(now.slope * share);
+  hurdle.faster_us = std::llround(slope * share);
   return hurdle;
 }
 

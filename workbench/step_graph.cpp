@@ -109,7 +109,8 @@ class Builder {
     }
   }
 
-  /// The last compute before the rank begins the transfer: by the plan's order, or by the clock.
+  /// The last compute before the rank begins the transfer: by the plan's order, or by the clock,
+  /// where it may still run: the transfer then begins that much before its end.
   int64_t order_of(size_t step, const Span& transfer) const {
     const auto& spans = *steps_[step].spans;
     const Lane& lane = compute_[step];
