@@ -70,8 +70,9 @@ void CurveLayer::draw(QCPPainter* painter) {
       const DrawnCurve& curve = curves_[i];
       if (curve.highlighted != highlighted) continue;
       if (highlighted) painter->setAntialiasing(true);
-      drawLine(*painter, curve.line(), colorOf(curve),
-               highlighted && !curve.smooth.empty() ? 2 : 1);
+      const bool smooth = !curve.smooth.empty();
+      drawLine(*painter, curve.line(), colorOf(curve), smooth ? Extremes::leftOut : Extremes::drawn,
+               highlighted && smooth ? 2 : 1);
       drawLone(*painter, curve);
       drawMarks(*painter, curve, i);
     }
