@@ -10,6 +10,7 @@
 #include <set>
 #include <string_view>
 
+#include "engine/recipe/nearest.h"
 #include "engine/recipe/parse.h"
 #include "engine/recipe/text.h"
 
@@ -66,12 +67,20 @@ std::vector<std::string> members_of(std::string_view value) {
   return members;
 }
 
+std::vector<std::string> last_parts() {
+  std::vector<std::string> parts;
+  for (const recipe::KeyInfo& info : recipe::keys()) parts.push_back(last_part(info.key));
+  return parts;
+}
+
 /// "optimizer.lr" of "lr"; a name that no key ends in stays, and the recipe says that it is none.
 Result<std::string> full_key(const std::string& name) {
   if (name.find('.') != name.npos || recipe::find_key(name)) return name;
   std::vector<std::string> meant;
   for (const recipe::KeyInfo& info : recipe::keys())
     if (last_part(info.key) == name) meant.push_back(info.key);
+  if (const std::string near = recipe::nearest(name, last_parts()); meant.empty() && !near.empty())
+    return fail("--set: {}: unknown key (did you mean {})", name, full_key(near).value_or(near));
   if (meant.size() > 1)
     return fail("--set: {}: several keys end so; valid: {}", name, recipe::joined(meant, " | "));
   return meant.empty() ? name : meant[0];

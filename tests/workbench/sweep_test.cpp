@@ -106,6 +106,7 @@ class SweepTest : public QObject {
     const auto row = [](const char* name, const QStringList& sets, const char* how,
                         const char* says) { QTest::newRow(name) << sets << how << says; };
     row("two keys", {"seed=1,2"}, "", "several keys end so; valid: data.seed | training.seed");
+    row("no key", {"lrr=1,2"}, "", "lrr: unknown key (did you mean optimizer.lr)");
     row("empty value", {"lr=1e-4,,3e-4"}, "", "value 2 of 3 is empty");
     row("twice a value", {"lr=1e-4,1e-4"}, "", "optimizer.lr: 1e-4 is given twice");
     row("twice a key", {"lr=1e-4", "optimizer.lr=2e-4,3e-4"}, "", "set twice");

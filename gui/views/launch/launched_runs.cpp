@@ -7,8 +7,8 @@ namespace heddle::gui {
 
 LaunchedRuns::LaunchedRuns(Session& session, QWidget* parent) : QWidget(parent), session_(session) {
   QHBoxLayout* row = rowOf(this, {}, 8);
-  row->addWidget(buildRecent(), 3);
-  row->addWidget(buildQueue(), 2);
+  row->addWidget(buildRecent(), 1);
+  row->addWidget(buildQueue(), 1);
   const auto open = [this](qint64 run) {
     Q_EMIT session_.runRequested(QStringLiteral("live"), run);
   };

@@ -88,13 +88,15 @@ void QueueView::setQueue(const std::vector<storage::QueuedRun>& queue,
   std::map<std::string, QString> ahead;  // by target: the name of the run before
   for (const storage::RunSummary& run : going)
     ahead.try_emplace(run.target, format::spelled(run.name));
+  const bool oneTarget = std::ranges::all_of(
+      queue, [&](const storage::QueuedRun& run) { return run.target == queue.front().target; });
   clear();
   for (const storage::QueuedRun& run : queue) {
     const QString name = format::spelled(run.name), target = format::spelled(run.target);
     const auto before = ahead.find(run.target);
-    const QString behind = before == ahead.end()
-                               ? tr("next on %1").arg(target)
-                               : tr("on %1, behind %2").arg(target, before->second);
+    const QString behind = before == ahead.end() ? tr("next on %1").arg(target)
+                           : oneTarget           ? tr("behind %1").arg(before->second)
+                                       : tr("on %1, behind %2").arg(target, before->second);
     const QString trouble = QString::fromStdString(run.trouble).section(QLatin1Char('\n'), 0, 0);
     auto* item = new QListWidgetItem(name, this);
     item->setData(kRunRole, static_cast<qlonglong>(run.run));

@@ -2,6 +2,7 @@
 
 #include <QDateTime>
 #include <QHeaderView>
+#include <algorithm>
 
 #include "gui/format.h"
 #include "gui/models/state_look.h"
@@ -57,6 +58,7 @@ RecentLaunches::RecentLaunches(QWidget* parent) : QTableWidget(0, kColumns, pare
 void RecentLaunches::resizeEvent(QResizeEvent* event) {
   setColumnHidden(kTarget, ofOneTarget_ || width() < 700);
   setColumnHidden(kLaunched, width() < 480);
+  setColumnWidth(kRun, std::clamp(width() * 2 / 5, 158, 260));
   QTableWidget::resizeEvent(event);
 }
 

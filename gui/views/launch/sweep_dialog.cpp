@@ -173,8 +173,11 @@ void SweepDialog::look() {
                       ? QString::fromStdString(workbench::words_of(*halving))
                       : QString());
   rungs_->setVisible(!rungs_->text().isEmpty());
-  // An empty row is no mistake yet.
-  const bool begun = !chosen.keys.isEmpty();
+  // An empty field is no mistake yet.
+  const bool begun =
+      !chosen.keys.isEmpty() && std::ranges::none_of(chosen.keys, [](const SweepChoice::Key& key) {
+        return key.key.isEmpty() || key.values.isEmpty();
+      });
   const Error* fault = !runs ? &runs.error() : !halving ? &halving.error() : nullptr;
   error_->setText(fault && begun ? QString::fromStdString(fault->message) : QString());
   error_->setVisible(!error_->text().isEmpty());
