@@ -2,6 +2,8 @@
 // what happened inside a run, compare.cpp the comparison.
 #include "storage/queries.h"
 
+#include <sqlite3.h>
+
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -85,6 +87,33 @@ Values facts_of(Connection& connection, RunId run, const std::string& prefix) {
   return values;
 }
 
+/// Whether what `read` reads is not damaged.
+template <typename Read>
+bool survives(Read read) {
+  try {
+    read();
+    return true;
+  } catch (const SQLite::Exception& exception) {
+    if (exception.getErrorCode() != SQLITE_CORRUPT) throw;
+    return false;
+  }
+}
+
+/// The runs of a store that is damaged, as far as any of its lists of them can be read.
+std::set<RunId> ids_in_damaged(Connection& connection) {
+  std::set<RunId> ids;
+  for (const char* list :
+       {"SELECT id FROM runs ORDER BY id", "SELECT id FROM runs ORDER BY id DESC",
+        "SELECT id FROM runs INDEXED BY runs_by_change WHERE changed > 0",
+        "SELECT run FROM summaries ORDER BY run", "SELECT run FROM summaries ORDER BY run DESC",
+        "SELECT run FROM recipes ORDER BY run"})
+    (void)survives([&] {
+      Rows rows = connection.query(list);
+      while (rows.next()) ids.insert(rows.integer(0));
+    });
+  return ids;
+}
+
 }  // namespace
 
 Reader::Reader(std::unique_ptr<Connection> connection, bool trusted)
@@ -151,12 +180,26 @@ Result<RunChanges> Reader::runs_changed_since(int64_t cursor) {
     const ReadTransaction transaction(*connection_);
     RunChanges changes;
     changes.cursor = cursor;
-    {
-      Rows rows = connection_->query(HEDDLE_SUMMARY "WHERE changed > ? ORDER BY changed", cursor);
+    const auto take = [&](Rows rows) {
       while (rows.next()) {
         changes.changed.push_back(summary_in(rows));
         changes.cursor = std::max(changes.cursor, rows.integer(25));
       }
+    };
+    try {
+      take(connection_->query(HEDDLE_SUMMARY "WHERE changed > ? ORDER BY changed", cursor));
+    } catch (const SQLite::Exception& exception) {
+      if (exception.getErrorCode() != SQLITE_CORRUPT) throw;
+      changes.changed.clear();
+      std::string lost;
+      for (const RunId run : ids_in_damaged(*connection_)) {
+        const auto read = [&] {
+          take(connection_->query(HEDDLE_SUMMARY "WHERE id = ? AND changed > ?", run, cursor));
+        };
+        if (!survives(read)) lost += (lost.empty() ? "" : ", ") + std::to_string(run);
+      }
+      damage_ = fmt::format("{}; {} cannot be read", explain(*connection_, exception).message,
+                            lost.empty() ? "some runs" : "the runs " + lost);
     }
     Rows rows =
         connection_->query("SELECT run, changed FROM removed_runs WHERE changed > ?", cursor);
@@ -165,26 +208,6 @@ Result<RunChanges> Reader::runs_changed_since(int64_t cursor) {
       changes.cursor = std::max(changes.cursor, rows.integer(1));
     }
     return changes;
-  });
-}
-
-Result<std::vector<RunSummary>> Reader::unfinished_runs() {
-  return guarded(*connection_, [&]() -> Result<std::vector<RunSummary>> {
-    std::vector<RunSummary> runs;
-    Rows rows =
-        connection_->query(HEDDLE_SUMMARY "WHERE state IN ('preparing', 'running') ORDER BY id");
-    while (rows.next()) runs.push_back(summary_in(rows));
-    return runs;
-  });
-}
-
-Result<std::vector<RunSummary>> Reader::runs_of_group(const std::string& group) {
-  return guarded(*connection_, [&]() -> Result<std::vector<RunSummary>> {
-    std::vector<RunSummary> runs;
-    Rows rows = connection_->query(
-        HEDDLE_SUMMARY "WHERE group_name = ? AND group_name <> '' ORDER BY id", group);
-    while (rows.next()) runs.push_back(summary_in(rows));
-    return runs;
   });
 }
 
@@ -313,11 +336,26 @@ Result<std::vector<std::string>> Reader::columns() {
 Result<std::map<RunId, Value>> Reader::column(const std::string& name) {
   return guarded(*connection_, [&]() -> Result<std::map<RunId, Value>> {
     std::map<RunId, Value> column;
-    Rows rows = connection_->query(
-        "SELECT run, value, flag FROM facts WHERE key = (SELECT id FROM keys WHERE name = ?) "
-        "ORDER BY run",
-        name);
-    while (rows.next()) column.emplace_hint(column.end(), rows.integer(0), value_in(rows, 1));
+    const auto take = [&](Rows rows) {
+      while (rows.next()) column.insert_or_assign(rows.integer(0), value_in(rows, 1));
+    };
+    try {
+      take(connection_->query(
+          "SELECT run, value, flag FROM facts WHERE key = (SELECT id FROM keys WHERE name = ?) "
+          "ORDER BY run",
+          name));
+    } catch (const SQLite::Exception& exception) {
+      if (exception.getErrorCode() != SQLITE_CORRUPT) throw;
+      for (const RunId run : ids_in_damaged(*connection_))
+        (void)survives([&] {
+          take(connection_->query(
+              "SELECT run, value, flag FROM facts WHERE key = (SELECT id FROM keys WHERE name = ?) "
+              "AND run = ?",
+              name, run));
+        });
+      damage_ = fmt::format("{}; {} cannot be read of all runs",
+                            explain(*connection_, exception).message, name);
+    }
     return column;
   });
 }

@@ -122,6 +122,10 @@ class Reader {
   /// where the store's files were removed or replaced. Microseconds.
   Result<bool> changed();
 
+  /// Where the store is damaged and a list (runs, column) left out what it could not read: what,
+  /// and what to do.
+  const std::optional<std::string>& damage() const { return damage_; }
+
   /// Newest first. Reads summary rows only, and of those only the ones that changed since the last
   /// call. `trashed`: only runs in the trash; else only the others.
   Result<std::vector<RunSummary>> runs(bool trashed = false);
@@ -205,6 +209,7 @@ class Reader {
   std::unique_ptr<Connection> connection_;
   bool trusted_;
   int64_t data_version_ = -1;
+  std::optional<std::string> damage_;
   std::vector<RunSummary> runs_;  // all, newest first, as of the change `runs_cursor_`
   int64_t runs_cursor_ = 0;
 };

@@ -183,12 +183,21 @@ std::vector<Imported> import_runs(const std::string& store_path, storage::Writer
                                   const std::function<bool(size_t done, size_t total)>& progress) {
   std::vector<Imported> done;
   std::vector<FoundRun> all;
+  const auto is_this_store = [&](const std::string& path) {
+    std::error_code error;
+    return fs::equivalent(path.substr(0, path.rfind('#')), store_path, error);
+  };
   for (const std::string& path : paths) {
-    const auto found = find_runs(path);
+    if (is_this_store(path)) {
+      done.push_back({path, fail("{}: it is the store that would take it in", path)});
+      continue;
+    }
+    auto found = find_runs(path);
     if (!found) {
       done.push_back({path, fail(found)});
       continue;
     }
+    std::erase_if(*found, [&](const FoundRun& run) { return is_this_store(run.path); });
     for (const FoundRun& run : *found)
       if (std::ranges::find(all, run.path, &FoundRun::path) == all.end()) all.push_back(run);
     if (found->empty())

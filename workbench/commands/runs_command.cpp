@@ -82,6 +82,7 @@ int runs_command(const Context& context, const RunsOptions& options) {
     if (!runs) return report(runs.error(), kExitUsage);
     const auto columns = read_columns(reader, options.columns, *runs);
     if (!columns) return report({"--columns: " + columns.error().message}, kExitUsage);
+    if (reader.damage()) say(stderr, "heddle: {}\n", *reader.damage());
     if (!options.group.empty() && !runs->empty())
       return print_groups(reader, options, *runs, *columns);
     limit(*runs, options.limit);

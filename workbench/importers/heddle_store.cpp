@@ -25,7 +25,8 @@ constexpr size_t kHeaderBytes = 100;
 bool recognise_store(const std::string& path) {
   const bool may_be =
       std::ranges::any_of(kEndings, [&](const char* ending) { return path.ends_with(ending); });
-  if (!may_be || !storage::may_open(path)) return false;
+  if (!may_be) return false;
+  if (!storage::may_open(path)) return true;  // a store that this process has open
   const auto header = read_part(path, 0, kHeaderBytes);
   if (!header || header->size() < kHeaderBytes || !header->starts_with(kMagic)) return false;
   uint32_t id = 0;

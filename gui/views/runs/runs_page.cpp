@@ -241,10 +241,11 @@ void RunsPage::activated() {
         if (!shown) return fail(shown);
         const auto trashed = reader.runs(true);
         if (!trashed) return fail(trashed);
-        return Rows{std::move(*shown), static_cast<qint64>(trashed->size())};
+        return Rows{std::move(*shown), static_cast<qint64>(trashed->size()), reader.damage()};
       },
       [this](Result<Rows> rows) {
         if (!rows) return say(QString::fromStdString(rows.error().message), Tone::bad);
+        if (rows->damage) say(QString::fromStdString(*rows->damage), Tone::bad);
         // An editor that is open over a cell keeps its row.
         if (table_->isEditing())
           late_ = std::move(*rows);

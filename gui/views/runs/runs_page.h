@@ -55,6 +55,7 @@ class RunsPage : public Page {
   struct Rows {
     std::vector<RunRow> shown;
     qint64 trashed = 0;
+    std::optional<std::string> damage;  // of the store: rows are left out
   };
   void setRows(Rows rows);
   void showPlace(RunPlace place);
