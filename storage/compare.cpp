@@ -64,6 +64,9 @@ Result<Comparison> Reader::compare(const std::vector<RunId>& runs) {
     if (!detail) return fail(detail);
     Result<Values> recipe = recipe_values(run);
     if (!recipe) return fail(recipe);
+    const auto metrics = metric_summaries(run);
+    if (!metrics) return fail(metrics);
+    add_metrics(detail->results, *metrics);
     compared.push_back({std::move(detail->summary), std::move(*recipe),
                         std::move(detail->environment), std::move(detail->results)});
   }

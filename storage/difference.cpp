@@ -63,4 +63,20 @@ std::string difference_text(const std::string& key, const Difference& difference
   return (difference.amount < 0 ? "−" : "+") + text;
 }
 
+size_t add_metrics(Values& results, const std::map<std::string, MetricSummary>& metrics) {
+  size_t others = 0;
+  for (const auto& [name, summary] : metrics) others += telemetry::metric(name).name.empty();
+  const bool too_many = others > kMaxOtherMetrics;
+  for (const auto& [name, summary] : metrics) {
+    const telemetry::Metric& metric = telemetry::metric(name);
+    if (summary.count == 0 || (too_many && metric.name.empty())) continue;
+    // A median has been taken already, as the run's result.
+    if (metric.over_steps != telemetry::Average::median) results.emplace(name, summary.last);
+    const telemetry::Metric& best = telemetry::metric("best_" + name);
+    if (best.name.empty() || !std::isfinite(summary.min)) continue;
+    results.emplace(best.name, best.better == telemetry::Better::less ? summary.min : summary.max);
+  }
+  return too_many ? others : 0;
+}
+
 }  // namespace heddle::storage

@@ -1,10 +1,12 @@
-// A number as its difference from another run's: how much, in words, and whether that is better.
-// The window, the shell and reports have it from here.
+// A run's numbers to compare, and each as its difference from another run's: how much, in words,
+// and whether that is better. The window, the shell and reports have it from here.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
+#include "storage/metric_summary.h"
 #include "storage/run.h"
 
 namespace heddle::storage {
@@ -28,5 +30,10 @@ std::optional<Difference> difference_of(const std::string& key,
 
 /// With its sign and unit: "+1.90 GiB"; rates in percent of the baseline's, shares in points.
 std::string difference_text(const std::string& key, const Difference& difference);
+
+/// Puts the metrics' last values among a run's results, and the best where the store knows which
+/// way is better. More metrics of other programs than kMaxOtherMetrics are left out; how many.
+inline constexpr size_t kMaxOtherMetrics = 100;
+size_t add_metrics(Values& results, const std::map<std::string, MetricSummary>& metrics);
 
 }  // namespace heddle::storage

@@ -95,11 +95,13 @@ constexpr auto kMetrics = [] {
       loss("loss", "loss")
           .on_step_line("loss {}")
           .called("train_loss train_loss_step train/loss training_loss"),
+      loss("best_loss", "best loss").from(comparison),
       loss("last_loss", "last loss").from(end).on_end_line("loss {}"),
       loss("validation_loss", "validation loss")
           .on_step_line("validation loss {}")
           .called("val_loss valid_loss eval_loss val/loss eval/loss")
           .in_live(),
+      loss("best_validation_loss", "best validation loss").from(comparison),
       loss("loss_max", "loss max"),
       row("grad_norm", "gradient norm", Unit::number)
           .on_step_line("gradient {}")

@@ -36,7 +36,8 @@ Svg curve_picture(const ReportChart& chart) {
         y.include(curve[i].second);
     }
   if (!x.valid() || !y.valid()) return svg;
-  const double room = y.high > y.low ? (y.high - y.low) * 0.05 : std::abs(y.low) * 0.05 + 1e-9;
+  const double room =
+      is_range(y.low, y.high) ? (y.high - y.low) * 0.05 : std::abs(y.low) * 0.05 + 1e-9;
   y.low -= room;
   y.high += room;
   const auto across = [&](double value) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -92,8 +93,12 @@ std::string Svg::document() const {
 
 std::string Svg::data_uri() const { return "data:image/svg+xml;base64," + base64(document()); }
 
+bool is_range(double low, double high) {
+  return high - low > 1e-9 * std::max(std::abs(low), std::abs(high));
+}
+
 std::vector<double> round_ticks(double low, double high, int about) {
-  if (!(high > low)) return {low};
+  if (!is_range(low, high)) return {low};
   const double step = roundStep((high - low) / about);
   std::vector<double> ticks;
   for (double tick = std::ceil(low / step) * step; tick <= high + step * 1e-9; tick += step)

@@ -35,6 +35,9 @@ class Svg {
   std::string body_;
 };
 
+/// Whether the two differ by more than what rounding does.
+bool is_range(double low, double high);
+
 /// Round numbers between low and high, about so many, ascending; one where both are the same.
 std::vector<double> round_ticks(double low, double high, int about);
 

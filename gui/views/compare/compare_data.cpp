@@ -80,6 +80,9 @@ Result<CompareAnswer> CompareReader::read(storage::Reader& reader, const Compare
   auto comparison = compare(reader, query, answer.present);
   if (!comparison) return fail(comparison);
   data.comparison = std::move(*comparison);
+  for (const storage::RunId run : answer.present)
+    if (const auto known = leftOut_.find(run); known != leftOut_.end())
+      data.leftOut = std::max(data.leftOut, known->second);
   if (const auto read = readSteps(reader, query, data); !read) return fail(read);
   answer.data = std::move(data);
   return answer;
@@ -119,6 +122,9 @@ Result<storage::Comparison> CompareReader::compare(storage::Reader& reader,
     if (!details_.contains(run)) {
       auto detail = reader.run(run);
       if (!detail) return fail(detail);
+      const auto metrics = reader.metric_summaries(run);
+      if (!metrics) return fail(metrics);
+      leftOut_[run] = storage::add_metrics(detail->results, *metrics);
       details_[run] = std::move(*detail);
     }
     if (!recipes_.contains(run)) {

@@ -23,6 +23,7 @@ struct CompareData {
   std::vector<int64_t> commonSteps;  // profiled in every run that has a shown step, ascending
   std::vector<int64_t> ranks;        // to choose from, ascending
   int64_t rank = 0;                  // whose timelines these are
+  size_t leftOut = 0;                // metrics of the run that has most, see storage::add_metrics
 
   size_t indexOf(storage::RunId run) const;  // of the comparison; its size: none
   bool hasPlansAlone() const;
@@ -57,6 +58,7 @@ class CompareReader {
   std::map<storage::RunId, bool> present_;  // every run of the store: not in the trash
   std::map<storage::RunId, storage::RunDetail> details_;
   std::map<storage::RunId, storage::Values> recipes_;
+  std::map<storage::RunId, size_t> leftOut_;  // metrics, see storage::add_metrics
 };
 
 /// The newest runs that have trained, at most `count`, newest last: what the page shows unasked.

@@ -133,12 +133,18 @@ QWidget* ComparePage::makeTop() {
   auto* top = new QWidget;
   QHBoxLayout* row = rowOf(top, {}, 8);
   row->addWidget(chips_, 1, Qt::AlignTop);
-  row->addWidget(showAll_, 0, Qt::AlignTop);
-  row->addWidget(fieldLabel(tr("colour by"), colorBy_), 0, Qt::AlignTop);
-  row->addWidget(colorBy_, 0, Qt::AlignTop);
-  row->addWidget(fieldLabel(tr("group by"), groupBy_), 0, Qt::AlignTop);
-  row->addWidget(groupBy_, 0, Qt::AlignTop);
-  row->addWidget(add_, 0, Qt::AlignTop);
+  auto* tools = new QWidget;
+  QHBoxLayout* right = rowOf(tools, {}, 8);
+  right->addWidget(showAll_);
+  for (const auto& [name, box] :
+       {std::pair{tr("colour by"), colorBy_}, std::pair{tr("group by"), groupBy_}}) {
+    auto* label = muted(name);
+    label->setBuddy(box);
+    right->addWidget(label);
+    right->addWidget(box);
+  }
+  right->addWidget(add_);
+  row->addWidget(tools, 0, Qt::AlignTop | Qt::AlignLeft);
   return top;
 }
 
@@ -231,7 +237,8 @@ void ComparePage::resizeEvent(QResizeEvent* event) {
 }
 
 QList<KeyTable> ComparePage::keys() const {
-  return {runKeys(), LineChart::keys(), TimelineWidget::keys()};
+  return {runKeys(), ParallelPlot::keys(), ScatterPlot::keys(), LineChart::keys(),
+          TimelineWidget::keys()};
 }
 
 QString ComparePage::subtitle() const {
@@ -386,6 +393,9 @@ void ComparePage::display() {
 void ComparePage::showTables() {
   const bool many = isMany();
   const size_t runCount = data_.comparison.runs.size();
+  const auto leftOut = static_cast<qint64>(data_.leftOut);
+  differenceCard_->setNote(
+      leftOut == 0 ? QString() : tr("%1 other metrics are in the charts alone").arg(leftOut));
   numbers_->setVisible(runCount > 2);  // two have a column for it
   groupBy_->setEnabled(runCount > 2);
   chips_->setRuns(many ? std::vector<storage::RunSummary>() : data_.comparison.runs,

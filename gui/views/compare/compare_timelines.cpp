@@ -74,6 +74,7 @@ void CompareTimelines::display(const CompareData& data, const QList<RunStroke>& 
   drawn_.clear();
   shownRank_ = data.rank;
   shownStep_ = 0;
+  without_ = 0;
   for (const ShownStep& shown : data.steps) {
     const size_t run = data.indexOf(shown.run);
     const QString name = format::spelled(data.comparison.runs[run].name);
@@ -88,8 +89,11 @@ void CompareTimelines::display(const CompareData& data, const QList<RunStroke>& 
       TimelineRow row;
       row.title = predicted && !plan ? tr("predicted") : name;
       row.timeline = predicted ? shown.facts.predicted : shown.facts.timeline;
-      row.subtitle =
-          row.timeline ? format::seconds(double(row.timeline->lengthUs()) / 1e6) : QString();
+      if (!row.timeline) {
+        ++without_;
+        continue;
+      }
+      row.subtitle = format::seconds(double(row.timeline->lengthUs()) / 1e6);
       if (shown.facts.steps) row.plan = shown.facts.steps->plan;
       row.run = static_cast<int>(rows.size());
       row.color = stroke.color;
@@ -164,8 +168,10 @@ void CompareTimelines::align() {
 QString CompareTimelines::noteOf() const {
   const QString rank = tr("rank %1").arg(shownRank_);
   if (plansAlone_) return tr("as predicted, %1").arg(rank);
-  return shownStep_ > 0 ? tr("step %1, %2").arg(format::count(shownStep_), rank)
-                        : tr("the newest profiled step of each, %1").arg(rank);
+  const QString shown = shownStep_ > 0 ? tr("step %1, %2").arg(format::count(shownStep_), rank)
+                                       : tr("the newest profiled step of each, %1").arg(rank);
+  return without_ == 0 ? shown
+                       : tr("%1; %2 without one").arg(shown, format::plural(without_, tr("run")));
 }
 
 void CompareTimelines::showStatistics() {

@@ -56,6 +56,7 @@ class CompareTimelines : public Card {
   bool plansAlone_ = false;
   int64_t shownStep_ = 0;  // 0: each run's newest
   int64_t shownRank_ = 0;
+  int without_ = 0;  // chosen runs that have no profiled step
   QPushButton* choose_;
   QComboBox* step_;
   QComboBox* rank_;

@@ -8,7 +8,8 @@ KeyBox::KeyBox(const QString& name, const QStringList& first, QWidget* parent)
     : QComboBox(parent), first_(static_cast<int>(first.size())) {
   setAccessibleName(name);
   setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  setMinimumContentsLength(14);
+  setMinimumContentsLength(12);
+  setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
   setMaxVisibleItems(24);
   addItems(first);
 }

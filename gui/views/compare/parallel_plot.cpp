@@ -25,6 +25,14 @@ ParallelPlot::ParallelPlot(QWidget* parent) : QWidget(parent) {
   setFocusPolicy(Qt::StrongFocus);
 }
 
+KeyTable ParallelPlot::keys() {
+  return {
+      tr("In parallel coordinates"),
+      {{{Qt::Key_Left, Qt::Key_Right}, tr("Go to another axis")},
+       {{Qt::Key_Up, Qt::Key_Down}, tr("Keep the upper or lower half of its brush"), tr("drag")},
+       {{Qt::Key_Escape}, tr("Drop all brushes")}}};
+}
+
 void ParallelPlot::display(std::vector<PlottedRun> runs, std::vector<ValueAxis> axes,
                            QStringList notes) {
   runs_ = std::move(runs);

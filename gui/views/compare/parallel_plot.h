@@ -9,6 +9,7 @@
 
 #include "gui/theme/run_colors.h"
 #include "gui/views/compare/value_axis.h"
+#include "gui/widgets/key_table.h"
 
 namespace heddle::gui {
 
@@ -26,6 +27,7 @@ class ParallelPlot : public QWidget {
 
  public:
   explicit ParallelPlot(QWidget* parent = nullptr);
+  static KeyTable keys();
   /// Axes have an entry a run. `notes`: one under each axis; may be empty. Brushes stay where the
   /// same axes do.
   void display(std::vector<PlottedRun> runs, std::vector<ValueAxis> axes, QStringList notes);

@@ -24,6 +24,13 @@ ScatterPlot::ScatterPlot(QWidget* parent)
   setFocusPolicy(Qt::StrongFocus);
 }
 
+KeyTable ScatterPlot::keys() {
+  return {tr("In a scatter plot"),
+          {{{Qt::Key_Left, Qt::Key_Right}, tr("Go to the next run along x")},
+           {{Qt::Key_Space}, tr("Highlight it"), tr("drag")},
+           {{Qt::Key_Escape}, tr("Highlight none")}}};
+}
+
 void ScatterPlot::display(std::vector<PlottedRun> runs, ValueAxis x, ValueAxis y) {
   runs_ = std::move(runs);
   x_ = std::move(x);

@@ -13,6 +13,7 @@ class ScatterPlot : public QWidget {
 
  public:
   explicit ScatterPlot(QWidget* parent = nullptr);
+  static KeyTable keys();
   /// Axes have an entry a run.
   void display(std::vector<PlottedRun> runs, ValueAxis x, ValueAxis y);
   QSize sizeHint() const override { return {480, 300}; }

@@ -57,7 +57,7 @@ ValueAxis numberAxis(const ComparedKey& key, double low, double high) {
     const double step = std::max(1.0, std::round(range / kTicks));
     for (double decade = std::ceil(from - 1e-9); decade <= from + range + 1e-9; decade += step)
       axis.ticks.push_back({placeOf(std::pow(10, decade)), tickText(key, std::pow(10, decade))});
-  } else if (high > low) {
+  } else if (high - low > 1e-9 * std::max(std::abs(low), std::abs(high))) {
     const double step = roundStep((high - low) / kTicks);
     for (double tick = std::ceil(low / step) * step; tick <= high; tick += step) {
       const double value = std::abs(tick) < step / 1e6 ? 0 : tick;
