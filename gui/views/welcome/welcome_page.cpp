@@ -5,6 +5,7 @@
 
 #include "gui/models/text_file.h"
 #include "gui/theme/theme.h"
+#include "gui/widgets/basics.h"
 #include "gui/widgets/layouts.h"
 #include "workbench/paths.h"
 #include "workbench/workbench.h"

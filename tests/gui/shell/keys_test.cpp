@@ -45,6 +45,9 @@ class KeysTest : public QObject {
     qputenv("HOME", store_.folder.path().toUtf8());
     QVERIFY(storage::trust(store_.path().toStdString()));
     Theme::install(Theme::Mode::dark);
+  }
+
+  void init() {
     session_ = std::make_unique<Session>(store_.path());
     window_ = std::make_unique<MainWindow>(*session_);
     window_->resize(1400, 900);
@@ -53,7 +56,7 @@ class KeysTest : public QObject {
     QVERIFY(QTest::qWaitForWindowActive(window_.get()));
   }
 
-  void cleanupTestCase() {
+  void cleanup() {
     window_.reset();
     session_.reset();
   }
@@ -169,7 +172,8 @@ class KeysTest : public QObject {
     show(page);
     QHash<QKeySequence, QString> actions;
     QStringList twice;
-    for (const QAction* action : window_->findChildren<QAction*>()) {
+    for (const QAction* action :
+         window_->actions() + window_->currentPage()->findChildren<QAction*>()) {
       if (action->shortcutContext() != Qt::WindowShortcut || action->associatedObjects().isEmpty())
         continue;
       for (const QKeySequence& key : action->shortcuts()) {
