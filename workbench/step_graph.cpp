@@ -120,10 +120,9 @@ class Builder {
              lane.spans.begin());
          at > 0; --at) {
       const Span& compute = spans[lane.spans[static_cast<size_t>(at) - 1]];
-      const bool is_before =
-          transfer.node >= 0 && compute.node >= 0
-              ? compute.node < transfer.node
-              : compute.start_us + length_of(compute) <= transfer.start_us + kTouch;
+      const bool is_before = transfer.node >= 0 && compute.node >= 0
+                                 ? compute.node < transfer.node
+                                 : compute.start_us < transfer.start_us;
       if (is_before) return number_[step][lane.spans[static_cast<size_t>(at) - 1]];
     }
     return -1;
