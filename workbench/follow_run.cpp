@@ -17,6 +17,7 @@
 #include "workbench/backend.h"
 #include "workbench/host_feed.h"
 #include "workbench/import.h"
+#include "workbench/run_watch.h"
 #include "workbench/targets.h"
 
 namespace heddle::workbench {
@@ -92,7 +93,8 @@ class RunFollower {
         place_(std::move(place)),
         changed_(changed),
         stop_(std::move(stop)),
-        pause_(backend_of(place_.target).pause()) {
+        pause_(backend_of(place_.target).pause()),
+        watch_(store_path, writer, run_, place_) {
     for (size_t i = 0; i < place_.shares.size(); ++i)
       feeds_.emplace_back(writer, run_, place_, i, i == 0 ? known_clock(run) : 0);
     heard_.resize(feeds_.size());
@@ -101,6 +103,7 @@ class RunFollower {
 
   void follow() {
     milliseconds retry = kRetryFirst;
+    watch_.begin();
     while (!stop_.stop_requested()) {
       const Result<bool> over = step();
       if (!over) {
@@ -154,6 +157,7 @@ class RunFollower {
     note_heard(true);
     const bool all_drained = std::all_of(feeds_.begin(), feeds_.end(),
                                          [](const HostFeed& feed) { return feed.drained(); });
+    if (watch_.look(all_drained)) changed_();
     if (!all_drained) return false;
     if (Result<> finished = finish(); !finished) return fail(finished);
     return true;
@@ -299,6 +303,7 @@ class RunFollower {
   const std::function<void()>& changed_;
   std::stop_token stop_;
   milliseconds pause_;
+  RunWatch watch_;
   std::deque<HostFeed> feeds_;
   steady_clock::time_point quiet_since_;
   milliseconds quiet_ = kQuietFirst;

@@ -1,3 +1,4 @@
+#include "engine/telemetry/sample.h"
 #include "engine/train/trainer.h"
 
 #include <fmt/format.h>
@@ -312,9 +313,9 @@ class Trainer {
                                   ? "the likeliest tokens"
                                   : fmt::format("temperature {}", sample.temperature);
       if (const auto logged =
-              log_.append(telemetry::Log{unix_now(), telemetry::Level::info,
-                                         fmt::format("step {}: sample ({}): {}{}", step + 1, how,
-                                                     recipe_.validation.prompt, sample.text)});
+              log_.append(telemetry::Log{
+                  unix_now(), telemetry::Level::info,
+                  telemetry::sample_line({step + 1, how, recipe_.validation.prompt + sample.text})});
           !logged)
         return logged;
     }

@@ -44,6 +44,7 @@ MainWindow::MainWindow(Session& session)
   pages_ = new QStackedWidget;
   status_ = new StatusBar(session);
   messages_ = new MessageList(this);
+  notifier_ = new Notifier(session, this);
 
   auto* centre = new QWidget;
   QVBoxLayout* whole = columnOf(centre);
@@ -140,6 +141,8 @@ void MainWindow::addMenu() {
   add(tr("Dark theme"), Theme::Mode::dark);
   add(tr("Light theme"), Theme::Mode::light);
   menu->addSeparator();
+  registry_.add(tr("Window"), {notifier_->action()});
+  menu->addAction(notifier_->action());
   menu->addActions({help_, pageActions_.value(page(kWelcomePage)), tour_});
 }
 

@@ -10,6 +10,7 @@
 #include "gui/session.h"
 #include "gui/settings.h"
 #include "gui/window/message_list.h"
+#include "gui/window/notifier.h"
 #include "gui/window/rail.h"
 #include "gui/window/status_bar.h"
 #include "gui/window/top_bar.h"
@@ -61,6 +62,7 @@ class MainWindow : public QMainWindow {
   QStackedWidget* pages_;
   StatusBar* status_;
   MessageList* messages_;
+  Notifier* notifier_;
   CommandPalette* palette_;
   QHash<Page*, QAction*> pageActions_;
   QAction* help_;

@@ -131,10 +131,16 @@ void LivePage::build() {
          "is."));
   ranks_ = new RankCard;
   log_ = new LogCard;
+  samples_ = new SamplesCard;
+  texts_ = new QStackedWidget;
+  texts_->addWidget(log_);
+  texts_->addWidget(samples_);
+  connect(log_, &LogCard::samplesWanted, this, [this] { texts_->setCurrentWidget(samples_); });
+  connect(samples_, &SamplesCard::logWanted, this, [this] { texts_->setCurrentWidget(log_); });
   connect(log_, &LogCard::wideWanted, this, [this](bool wide) {
     stepCard_->setVisible(!wide);
-    grid_->removeWidget(log_);
-    grid_->addWidget(log_, 4, wide ? 0 : 1, 1, wide ? 2 : 1);
+    grid_->removeWidget(texts_);
+    grid_->addWidget(texts_, 4, wide ? 0 : 1, 1, wide ? 2 : 1);
   });
 
   auto* content = new QWidget;
@@ -144,7 +150,7 @@ void LivePage::build() {
   grid_->addWidget(banner_, 0, 0, 1, 2);
   grid_->addLayout(charts, 3, 0);
   grid_->addWidget(stepCard_, 4, 0);
-  grid_->addWidget(log_, 4, 1);
+  grid_->addWidget(texts_, 4, 1);
   grid_->setColumnStretch(0, 1);
   grid_->setRowStretch(3, 32);
   grid_->setRowStretch(4, 60);
@@ -219,6 +225,7 @@ void LivePage::restart(storage::RunId run) {
   gaps_.clear();
   contact_ = {};
   rankWarning_.reset();
+  alerts_.clear();
   stepTime_ = 0;
   leaving_.drop();
   left_.clear();
@@ -237,6 +244,9 @@ void LivePage::restart(storage::RunId run) {
   ranks_->clear();
   sources_->setSources({}, {}, 0);
   log_->clear();
+  samples_->clear();
+  log_->offerSamples(false);
+  texts_->setCurrentWidget(log_);
   refresh();
 }
 
@@ -281,7 +291,10 @@ void LivePage::take(LiveUpdate update) {
     for (const storage::LogLine& line : update.lines)
       if (line.level == telemetry::Level::warning && telemetry::is_of_process(line.rank, line.text))
         rankWarning_ = line;
+    workbench::follow_alerts(alerts_, update.lines);
     log_->append(update.lines, points);
+    samples_->append(update.lines, readRecipe().prompt);
+    log_->offerSamples(!samples_->isEmpty());
     stepCard_->setProfiled(std::move(update.profiled));
     if (update.timelines) {
       cursor_.shownStep = update.timelines->step;
@@ -455,7 +468,8 @@ void LivePage::showContact() {
   banner_->setRun(*run_, gaps_, contact_, look,
                   {.heldUp = heldUp(),
                    .left = left_,
-                   .asked = askedText(session().asked(run_->summary.id), look)});
+                   .asked = askedText(session().asked(run_->summary.id), look),
+                   .alerts = alertWords()});
   // All below it moves, and nobody else paints the gaps between the cards.
   if (banner_->isVisible() != banner) banner_->parentWidget()->update();
   tiles_->setStale(!look.fresh());
@@ -480,6 +494,14 @@ QString LivePage::heldUp() const {
       .arg(ranks.join(QStringLiteral(", ")), format::count(lag->step), ageText(seconds));
 }
 
+QStringList LivePage::alertWords() const {
+  QStringList words;
+  if (storage::has_ended(run_->summary.state)) return words;
+  for (const auto& [kind, alert] : alerts_)
+    words << QString::fromStdString(workbench::name_of(kind) + ": " + alert.words);
+  return words;
+}
+
 /// Out of contact, a run may gain or lose its follower without a change of the store.
 void LivePage::tick() {
   if (!isVisible() || !run_) return;
@@ -495,7 +517,8 @@ const LivePage::ReadRecipe& LivePage::readRecipe() {
   read_ = {run_->summary.id,
            recipe.checkpoint.enabled && !wasImported(*run_),
            {},
-           recipe::sources_of(recipe.data)};
+           recipe::sources_of(recipe.data),
+           QString::fromStdString(recipe.validation.prompt)};
   if (recipe.parallelism.*recipe::kRest.degree > 0) read_.mesh = recipe::Mesh(recipe.parallelism);
   stepCard_->setMesh(read_.mesh);
   return read_;

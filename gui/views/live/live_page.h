@@ -3,6 +3,7 @@
 
 #include <QGridLayout>
 #include <QStackedLayout>
+#include <QStackedWidget>
 
 #include "gui/charts/chart_group.h"
 #include "gui/charts/line_chart.h"
@@ -17,8 +18,10 @@
 #include "gui/views/live/rank_card.h"
 #include "gui/views/live/run_banner.h"
 #include "gui/views/live/run_picker.h"
+#include "gui/views/live/samples_card.h"
 #include "gui/views/live/source_strip.h"
 #include "gui/views/live/step_card.h"
+#include "workbench/alerts.h"
 
 namespace heddle::gui {
 
@@ -31,7 +34,7 @@ class LivePage : public Page {
   QString subtitle() const override;
   QWidget* headerWidget() override { return picker_; }
   QList<QAction*> pageActions() override { return {checkpoint_, stop_, kill_, resume_, fork_}; }
-  QList<KeyTable> keys() const override { return {TimelineWidget::keys(), LineChart::keys()}; }
+  QList<KeyTable> keys() const override { return {TimelineWidget::keys(), LineChart::keys(), LogSearch::keys()}; }
   void activated() override { refresh(); }
   void showRun(qint64 run) override;
   void keepLayout() override { stepCard_->keepLanes(); }
@@ -58,6 +61,7 @@ class LivePage : public Page {
   void showState();
   void showContact();
   QString heldUp() const;
+  QStringList alertWords() const;
   void tick();
   /// The part of a run's recipe that the page needs, read once.
   struct ReadRecipe {
@@ -65,6 +69,7 @@ class LivePage : public Page {
     bool saves = false;  // checkpoints
     recipe::Mesh mesh;
     std::vector<recipe::DataSource> sources;
+    QString prompt;  // of the samples
   };
   const ReadRecipe& readRecipe();
   void checkpoint();
@@ -86,7 +91,9 @@ class LivePage : public Page {
   StepCard* stepCard_ = nullptr;
   ReadRecipe read_;
   RankCard* ranks_ = nullptr;
+  QStackedWidget* texts_ = nullptr;  // the log, or samples in its place
   LogCard* log_ = nullptr;
+  SamplesCard* samples_ = nullptr;
   QAction* checkpoint_ = nullptr;
   QAction* stop_ = nullptr;
   QAction* kill_ = nullptr;
@@ -106,6 +113,7 @@ class LivePage : public Page {
   std::optional<Exposed> exposed_;
   Contact contact_;
   std::optional<storage::LogLine> rankWarning_;  // the supervisor's newest about a rank
+  std::map<workbench::AlertKind, workbench::Alert> alerts_;  // that are not over
   double stepTime_ = 0;                          // of the newest step, as its host says
   bool picked_ = false;                          // by the user: the page does not move on by itself
   bool again_ = false;                           // something changed while a question was under way

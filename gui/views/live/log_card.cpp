@@ -1,11 +1,14 @@
 #include "gui/views/live/log_card.h"
 
 #include <QActionGroup>
+#include <QClipboard>
 #include <QDateTime>
+#include <QGuiApplication>
 #include <QMenu>
 #include <QScrollBar>
 #include <QTextBlockFormat>
 #include <QTextCursor>
+#include <limits>
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
@@ -37,22 +40,16 @@ QColor textColor(telemetry::Level level) {
   return level == telemetry::Level::warning ? c.warnText : c.badText;
 }
 
+QString timeText(double seconds) {
+  return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(seconds * 1000))
+      .toString(QStringLiteral("HH:mm:ss "));
+}
+
 QString origin(int32_t rank) { return rank < 0 ? QString() : QStringLiteral("[%1] ").arg(rank); }
 
 }  // namespace
 
 LogCard::LogCard(QWidget* parent) : Card(tr("Log"), parent) {
-  level_ = new Segment({tr("all"), tr("warnings")});
-  addControl(level_);
-  addStepMenu();
-  wide_ = iconButton(QStringLiteral("expand"), tr("Show the log in place of the timeline"));
-  wide_->setObjectName(QStringLiteral("wideLog"));
-  wide_->setCheckable(true);
-  connect(wide_, &QToolButton::toggled, this, [this](bool wide) {
-    Q_EMIT wideWanted(wide);
-    rebuild();
-  });
-  addControl(wide_);
   view_ = new QTextBrowser;
   view_->setOpenLinks(false);
   new FocusLine(view_);
@@ -67,8 +64,23 @@ LogCard::LogCard(QWidget* parent) : Card(tr("Log"), parent) {
   view_->setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
   view_->setAccessibleName(tr("Log"));
   view_->setPlaceholderText(tr("No rank has written a line yet"));
+  search_ = new LogSearch(view_);
+  search_->hide();
+  addControls();
+  level_ = new Segment({tr("all"), tr("warnings"), tr("errors")});
+  auto* levels = new QHBoxLayout;
+  levels->setContentsMargins(0, 0, 12, 4);
+  levels->addWidget(level_);
+  levels->addStretch(1);
+  samples_ = linkButton(tr("samples"));
+  samples_->setToolTip(tr("Show the text that the run generated after its validations"));
+  samples_->hide();
+  connect(samples_, &QPushButton::clicked, this, &LogCard::samplesWanted);
+  levels->addWidget(samples_);
   setBodyMargins(16, 0, 0, 0);
   body()->setSpacing(0);
+  body()->addLayout(levels);
+  body()->addWidget(search_);
   body()->addWidget(view_, 1);
 
   auto* foot = new QWidget;
@@ -84,6 +96,16 @@ LogCard::LogCard(QWidget* parent) : Card(tr("Log"), parent) {
   row->addWidget(count_);
   body()->addWidget(foot);
 
+  // Folded lines are searched whole.
+  connect(search_, &LogSearch::wantedChanged, this, [this] {
+    if (filter().whole == laidOutWhole_) return search_->refresh();
+    rebuild();
+  });
+  connect(search_, &LogSearch::wentTo, this, [this] { follows_ = false; });
+  connect(search_, &LogSearch::closed, this, [this] {
+    searching_->setChecked(false);
+    takeFocus();
+  });
   connect(level_, &Segment::currentChanged, this, [this] {
     follows_ = true;
     rebuild();
@@ -99,6 +121,43 @@ LogCard::LogCard(QWidget* parent) : Card(tr("Log"), parent) {
   });
   connect(&Theme::instance(), &Theme::changed, this, &LogCard::rebuild);
   showCounts();
+}
+
+void LogCard::addControls() {
+  searching_ = iconButton(QStringLiteral("search"), tr("Search the log (Ctrl+F)"));
+  searching_->setObjectName(QStringLiteral("searchLog"));
+  searching_->setProperty("opensSearch", true);
+  searching_->setCheckable(true);
+  connect(searching_, &QToolButton::toggled, this, [this](bool on) {
+    search_->setVisible(on);
+    if (on) search_->open();
+    rebuild();
+  });
+  addControl(searching_);
+  addStepMenu();
+  auto* copying = iconButton(QStringLiteral("copy"), tr("Copy the selected lines, or all"));
+  connect(copying, &QToolButton::clicked, this, &LogCard::copy);
+  addControl(copying);
+  wide_ = iconButton(QStringLiteral("expand"), tr("Show the log in place of the timeline"));
+  wide_->setObjectName(QStringLiteral("wideLog"));
+  wide_->setCheckable(true);
+  connect(wide_, &QToolButton::toggled, this, [this](bool wide) {
+    Q_EMIT wideWanted(wide);
+    rebuild();
+  });
+  addControl(wide_);
+}
+
+/// All: every line that the filter lets through, not only those that are laid out.
+void LogCard::copy() {
+  const QTextCursor selected = view_->textCursor();
+  if (selected.hasSelection()) return view_->copy();
+  LogLines::Filter whole = filter();
+  whole.whole = true;
+  QString text;
+  for (const LogLines::Shown& line : lines_.last(whole, std::numeric_limits<size_t>::max()))
+    text += timeText(line.time) + origin(line.rank) + line.text + QLatin1Char('\n');
+  QGuiApplication::clipboard()->setText(text);
 }
 
 void LogCard::addStepMenu() {
@@ -125,7 +184,9 @@ void LogCard::addStepMenu() {
 }
 
 LogLines::Filter LogCard::filter() const {
-  return {level_->current() == 1, everyStep_, wide_->isChecked()};
+  const bool searches = searching_->isChecked() && !search_->wanted().isEmpty();
+  return {static_cast<telemetry::Level>(level_->current()), everyStep_,
+          wide_->isChecked() || searches};
 }
 
 void LogCard::clear() {
@@ -144,6 +205,7 @@ void LogCard::append(const std::vector<storage::LogLine>& lines,
   view_->setUpdatesEnabled(false);
   for (const LogLines::Shown& line : lines_.added(filter())) insert(line);
   view_->setUpdatesEnabled(true);
+  search_->refresh();
   follows_ = follows;
   if (follows_) {
     toEnd();
@@ -165,8 +227,7 @@ void LogCard::insert(const LogLines::Shown& line) {
   } else {
     cursor.insertBlock(block);
   }
-  const auto time = QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(line.time * 1000));
-  cursor.insertText(time.toString(QStringLiteral("HH:mm:ss ")) + origin(line.rank), digits);
+  cursor.insertText(timeText(line.time) + origin(line.rank), digits);
   QTextCharFormat words;
   words.setFont(font::text(12));  // more of it in a row than in mono
   words.setForeground(line.id == 0 ? colors().muted : textColor(line.level));
@@ -185,8 +246,10 @@ void LogCard::rebuild() {
   const bool follows = follows_;
   view_->setUpdatesEnabled(false);
   view_->clear();
+  laidOutWhole_ = filter().whole;
   for (const LogLines::Shown& line : lines_.last(filter(), kShown)) insert(line);
   view_->setUpdatesEnabled(true);
+  search_->refresh();
   follows_ = follows;
   if (follows_) {
     toEnd();
@@ -210,9 +273,12 @@ void LogCard::scrolled(int value) {
 }
 
 void LogCard::showCounts() {
-  const auto warnings = static_cast<qint64>(lines_.warnings());
-  level_->setText(1,
-                  warnings == 0 ? tr("warnings") : tr("warnings %1").arg(format::count(warnings)));
+  const auto named = [&](const QString& name, telemetry::Level level) {
+    const auto count = static_cast<qint64>(lines_.count(level));
+    return count == 0 ? name : name + QLatin1Char(' ') + format::count(count);
+  };
+  level_->setText(1, named(tr("warnings"), telemetry::Level::warning));
+  level_->setText(2, named(tr("errors"), telemetry::Level::error));
   state_->setText(follows_ ? tr("following the end") : tr("scrolled back:"));
   jump_->setVisible(!follows_);
   const auto count = static_cast<qint64>(lines_.size());

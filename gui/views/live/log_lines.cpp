@@ -45,7 +45,7 @@ bool LogLines::add(const std::vector<storage::LogLine>& lines,
   firstNewStep_ = steps_.size();
   lines_.insert(lines_.end(), lines.begin(), lines.end());
   steps_.insert(steps_.end(), steps.begin(), steps.end());
-  for (const storage::LogLine& line : lines) warnings_ += line.level != telemetry::Level::info;
+  for (const storage::LogLine& line : lines) ++counts_.at(static_cast<size_t>(line.level));
   const auto begin = lines_.begin() + static_cast<std::ptrdiff_t>(firstNewLine_);
   std::sort(begin, lines_.end(), earlier);
   std::inplace_merge(lines_.begin(), begin, lines_.end(), earlier);
@@ -67,7 +67,7 @@ std::vector<LogLines::Shown> LogLines::merged(const Filter& filter, size_t line,
                                               size_t most) const {
   std::vector<Shown> result;
   size_t i = lines_.size(), k = steps_.size();
-  const bool withSteps = filter.everyStep > 0 && !filter.warningsOnly;
+  const bool withSteps = filter.everyStep > 0 && filter.least == telemetry::Level::info;
   if (!withSteps) k = step;
   while (result.size() < most && (i > line || k > step)) {
     if (k > step && (i == line || steps_[k - 1].time > lines_[i - 1].time)) {
@@ -78,7 +78,7 @@ std::vector<LogLines::Shown> LogLines::merged(const Filter& filter, size_t line,
       continue;
     }
     const storage::LogLine& one = lines_[--i];
-    if (!filter.warningsOnly || one.level != telemetry::Level::info)
+    if (one.level >= filter.least)
       result.push_back(shown(one, filter.whole));
   }
   std::reverse(result.begin(), result.end());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QString>
+#include <array>
 #include <set>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace heddle::gui {
 class LogLines {
  public:
   struct Filter {
-    bool warningsOnly = false;
+    telemetry::Level least = telemetry::Level::info;  // lines of this level and worse
     int64_t everyStep = 0;  // every n-th step has a line; 0: none has
     bool whole = false;     // there is room for long lines
   };
@@ -42,7 +43,8 @@ class LogLines {
   bool isUnfolded(int64_t id) const { return unfolded_.contains(id); }
 
   size_t size() const { return lines_.size(); }
-  size_t warnings() const { return warnings_; }
+  /// Lines of that level.
+  size_t count(telemetry::Level level) const { return counts_[static_cast<size_t>(level)]; }
 
  private:
   std::vector<Shown> merged(const Filter& filter, size_t line, size_t step, size_t most) const;
@@ -51,7 +53,7 @@ class LogLines {
   std::vector<storage::LogLine> lines_;  // by time
   std::vector<StepPoint> steps_;
   std::set<int64_t> unfolded_;
-  size_t warnings_ = 0;
+  std::array<size_t, 3> counts_{};  // by level
   size_t firstNewLine_ = 0, firstNewStep_ = 0;
 };
 

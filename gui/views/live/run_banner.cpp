@@ -105,6 +105,13 @@ void RunBanner::setRun(const storage::RunDetail& run, const std::vector<storage:
     look = {QStringLiteral("warning"), Tone::warn};
     causes << words.heldUp;
   }
+  if (!words.alerts.isEmpty()) {
+    if (title.isEmpty()) {
+      title = words.alerts.size() == 1 ? tr("Alert") : tr("%1 alerts").arg(words.alerts.size());
+      look = {QStringLiteral("warning"), Tone::warn};
+    }
+    causes << words.alerts;
+  }
   if (!gaps.empty()) {
     if (title.isEmpty()) {
       title = tr("A log is damaged");

@@ -19,6 +19,7 @@ class RunBanner : public QFrame {
     QString heldUp;  // which rank the others wait for
     QString left;    // what a stopped run has kept
     QString asked;   // its pending request, while it cannot be reached
+    QStringList alerts;  // "loss spike: step 40: …": what its steps give reason to warn of
   };
   /// Hides itself when there is nothing to say.
   void setRun(const storage::RunDetail& run, const std::vector<storage::LogGap>& gaps,

@@ -157,10 +157,10 @@ class LiveDataTest : public QObject {
     QStringList texts;
     for (const auto& line : lines.last({}, 100)) texts << line.text;
     QCOMPARE(texts.join(", "), QString("rank 0 begins, rank 1 begins, rank 0 ends, rank 1 ends"));
-    QCOMPARE(lines.warnings(), size_t(1));
+    QCOMPARE(lines.count(telemetry::Level::warning), size_t(1));
     QVERIFY(lines.add({{5, 0, 40, telemetry::Level::info, "more"}}, {}));
     QCOMPARE(lines.added({}).size(), size_t(1));
-    QCOMPARE(lines.last({.warningsOnly = true}, 100).size(), size_t(1));
+    QCOMPARE(lines.last({.least = telemetry::Level::warning}, 100).size(), size_t(1));
   }
 
   void steps_stand_among_the_lines_where_one_wants_them() {

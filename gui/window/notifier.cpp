@@ -1,0 +1,84 @@
+#include "gui/window/notifier.h"
+
+#include <QEvent>
+
+#include "gui/settings.h"
+
+namespace heddle::gui {
+namespace {
+
+const QString kNotifications = QStringLiteral("notifications");
+
+QString alertSubject(storage::RunId run) { return QStringLiteral("alert %1").arg(run); }
+
+}  // namespace
+
+Notifier::Notifier(Session& session, QWidget* window)
+    : QObject(window),
+      session_(session),
+      window_(window),
+      action_(new QAction(tr("Desktop notifications"), this)),
+      reading_(session.readingThread(), this) {
+  action_->setObjectName(kNotifications);
+  action_->setToolTip(tr("When a run ends or gives an alert while another window is in use"));
+  action_->setCheckable(true);
+  action_->setChecked(openSettings()->value(kNotifications, true).toBool());
+  connect(action_, &QAction::toggled, this,
+          [](bool on) { openSettings()->setValue(kNotifications, on); });
+  connect(&session, &Session::storeChanged, this, [this] { changed_ = true; });
+  connect(&session, &Session::secondPassed, this, &Notifier::look);
+  window->installEventFilter(this);
+}
+
+void Notifier::look() {
+  if (!changed_ || reading_.running()) return;
+  changed_ = false;
+  session_.read(
+      reading_, [cursor = cursor_](storage::Reader& reader) { return readNews(reader, cursor); },
+      [this](Result<NewsUpdate> update) {
+        // The pages say what the store's trouble is; the news comes with the next look.
+        if (!update) return;
+        cursor_ = std::move(update->cursor);
+        for (const RunNews& news : update->news) tell(news);
+      });
+}
+
+void Notifier::tell(const RunNews& news) {
+  if (news.kind == RunNews::Kind::alert)
+    Q_EMIT session_.message(QStringLiteral("%1: %2").arg(news.title, news.text), news.tone,
+                            alertSubject(news.run));
+  else
+    Q_EMIT session_.messageSettled(alertSubject(news.run));
+  if (action_->isChecked() && !window_->isActiveWindow()) show(news);
+}
+
+void Notifier::show(const RunNews& news) {
+  shown_ = news.run;
+  Q_EMIT notified(news.title, news.text);
+  if (!QSystemTrayIcon::isSystemTrayAvailable()) return;
+  if (!tray_) {
+    tray_ = new QSystemTrayIcon(icon(QStringLiteral("heddle"), Tone::accent), this);
+    connect(tray_, &QSystemTrayIcon::messageClicked, this, &Notifier::open);
+    connect(tray_, &QSystemTrayIcon::activated, this, &Notifier::open);
+  }
+  tray_->setToolTip(news.title);
+  tray_->show();
+  tray_->showMessage(news.title, news.text,
+                     news.tone == Tone::bad    ? QSystemTrayIcon::Critical
+                     : news.tone == Tone::warn ? QSystemTrayIcon::Warning
+                                               : QSystemTrayIcon::Information);
+}
+
+void Notifier::open() {
+  window_->setWindowState(window_->windowState() & ~Qt::WindowMinimized);
+  window_->raise();
+  window_->activateWindow();
+  Q_EMIT session_.runRequested(QStringLiteral("live"), shown_);
+}
+
+bool Notifier::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::WindowActivate && tray_) tray_->hide();
+  return QObject::eventFilter(watched, event);
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,46 @@
+// Tells a person of runs' ends and alerts: alerts as toasts, and both as notifications of the
+// desktop while the window is not active. A desktop without a tray gets none. GUI thread only.
+#pragma once
+
+#include <QAction>
+#include <QSystemTrayIcon>
+
+#include "gui/session.h"
+#include "gui/window/run_news.h"
+
+namespace heddle::gui {
+
+class Notifier : public QObject {
+  Q_OBJECT
+
+ public:
+  /// `window`: whose being active makes notifications needless.
+  Notifier(Session& session, QWidget* window);
+
+  /// Turns the desktop's notifications on and off; kept in the settings.
+  QAction* action() const { return action_; }
+
+ Q_SIGNALS:
+  /// The desktop is asked to show it.
+  void notified(const QString& title, const QString& text);
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void look();
+  void tell(const RunNews& news);
+  void show(const RunNews& news);
+  void open();
+
+  Session& session_;
+  QWidget* window_;
+  QAction* action_;
+  Job reading_;
+  NewsCursor cursor_;
+  bool changed_ = true;
+  QSystemTrayIcon* tray_ = nullptr;  // made for the first notification
+  qint64 shown_ = 0;                 // the run of the newest one
+};
+
+}  // namespace heddle::gui
