@@ -15,7 +15,7 @@ namespace {
 
 struct RuleKey {
   const char* name;
-  double AlertRules::* value;
+  double AlertRules::*value;
   double most;
   const char* valid;
 };

@@ -56,9 +56,7 @@ void keep(std::deque<double>& values, double value, size_t most) {
   if (values.size() > most) values.pop_front();
 }
 
-std::string step_words(int64_t step) {
-  return "step " + count_text(static_cast<double>(step));
-}
+std::string step_words(int64_t step) { return "step " + count_text(static_cast<double>(step)); }
 
 }  // namespace
 

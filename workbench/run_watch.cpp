@@ -105,8 +105,8 @@ Result<> RunWatch::read_memory(int64_t newest) {
     double bytes = 0;
     for (int32_t rank = share.first_rank; rank < share.first_rank + share.local_ranks; ++rank) {
       // Ranks' records of a step come in one after the other.
-      const auto bins =
-          reader_->series(run_, "resident_bytes", rank, {std::max<int64_t>(newest - 8, 1), newest}, 1);
+      const auto bins = reader_->series(run_, "resident_bytes", rank,
+                                        {std::max<int64_t>(newest - 8, 1), newest}, 1);
       if (!bins) return fail(bins);
       if (!bins->empty() && std::isfinite(bins->back().last)) bytes += bins->back().last;
     }

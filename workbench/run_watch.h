@@ -17,8 +17,7 @@ namespace heddle::workbench {
 
 class RunWatch {
  public:
-  RunWatch(std::string store_path, storage::Writer& writer, storage::RunId run,
-           const Place& place);
+  RunWatch(std::string store_path, storage::Writer& writer, storage::RunId run, const Place& place);
 
   /// Before the first new record comes in: what the store has is not news. A store that cannot be
   /// read is tried again.

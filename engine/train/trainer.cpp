@@ -1,4 +1,3 @@
-#include "engine/telemetry/sample.h"
 #include "engine/train/trainer.h"
 
 #include <fmt/format.h>
@@ -25,6 +24,7 @@
 #include "engine/runtime/agreement.h"
 #include "engine/runtime/process_groups.h"
 #include "engine/step/feed.h"
+#include "engine/telemetry/sample.h"
 #include "engine/train/observed.h"
 #include "engine/train/patience.h"
 #include "engine/train/results.h"
@@ -312,10 +312,9 @@ class Trainer {
       const std::string how = sample.temperature == 0
                                   ? "the likeliest tokens"
                                   : fmt::format("temperature {}", sample.temperature);
-      if (const auto logged =
-              log_.append(telemetry::Log{
-                  unix_now(), telemetry::Level::info,
-                  telemetry::sample_line({step + 1, how, recipe_.validation.prompt + sample.text})});
+      if (const auto logged = log_.append(telemetry::Log{
+              unix_now(), telemetry::Level::info,
+              telemetry::sample_line({step + 1, how, recipe_.validation.prompt + sample.text})});
           !logged)
         return logged;
     }

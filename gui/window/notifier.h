@@ -4,6 +4,7 @@
 
 #include <QAction>
 #include <QSystemTrayIcon>
+#include <QWidget>
 
 #include "gui/session.h"
 #include "gui/window/run_news.h"

@@ -34,9 +34,8 @@ RunNews newsOf(const storage::RunSummary& run) {
 
 RunNews newsOf(const storage::RunSummary& run, const workbench::Alert& alert) {
   return {run.id, RunNews::Kind::alert,
-          QStringLiteral("%1: %2").arg(
-              format::spelled(run.name),
-              newsWords(workbench::name_of(alert.kind).c_str())),
+          QStringLiteral("%1: %2").arg(format::spelled(run.name),
+                                       newsWords(workbench::name_of(alert.kind).c_str())),
           QString::fromStdString(alert.words), Tone::warn};
 }
 

@@ -180,11 +180,11 @@ class AlertsTest : public QObject {
       if (seq == 0)
         bytes += must(telemetry::encode(telemetry::Start{1e9, 0, 1, "planned", {}, {}}, seq++));
       for (int64_t step = first; step <= last; ++step)
-        bytes += must(telemetry::encode(
-            telemetry::Step{step,
-                            1e9 + static_cast<double>(step),
-                            {{"loss", step == spike ? 50.0 : usual_loss(step)}}},
-            seq++));
+        bytes += must(
+            telemetry::encode(telemetry::Step{step,
+                                              1e9 + static_cast<double>(step),
+                                              {{"loss", step == spike ? 50.0 : usual_loss(step)}}},
+                              seq++));
       must(writer->ingest(run, 0, 0, offset, bytes).get());
       offset += bytes.size();
     };

@@ -34,7 +34,9 @@ class LivePage : public Page {
   QString subtitle() const override;
   QWidget* headerWidget() override { return picker_; }
   QList<QAction*> pageActions() override { return {checkpoint_, stop_, kill_, resume_, fork_}; }
-  QList<KeyTable> keys() const override { return {TimelineWidget::keys(), LineChart::keys(), LogSearch::keys()}; }
+  QList<KeyTable> keys() const override {
+    return {TimelineWidget::keys(), LineChart::keys(), LogSearch::keys()};
+  }
   void activated() override { refresh(); }
   void showRun(qint64 run) override;
   void keepLayout() override { stepCard_->keepLanes(); }
@@ -112,11 +114,11 @@ class LivePage : public Page {
   RunPace pace_;
   std::optional<Exposed> exposed_;
   Contact contact_;
-  std::optional<storage::LogLine> rankWarning_;  // the supervisor's newest about a rank
+  std::optional<storage::LogLine> rankWarning_;              // the supervisor's newest about a rank
   std::map<workbench::AlertKind, workbench::Alert> alerts_;  // that are not over
-  double stepTime_ = 0;                          // of the newest step, as its host says
-  bool picked_ = false;                          // by the user: the page does not move on by itself
-  bool again_ = false;                           // something changed while a question was under way
+  double stepTime_ = 0;                                      // of the newest step, as its host says
+  bool picked_ = false;  // by the user: the page does not move on by itself
+  bool again_ = false;   // something changed while a question was under way
   bool loaded_ = false;
   QString left_;  // what a stopped run has kept; empty: not looked for
 };

@@ -78,8 +78,7 @@ std::vector<LogLines::Shown> LogLines::merged(const Filter& filter, size_t line,
       continue;
     }
     const storage::LogLine& one = lines_[--i];
-    if (one.level >= filter.least)
-      result.push_back(shown(one, filter.whole));
+    if (one.level >= filter.least) result.push_back(shown(one, filter.whole));
   }
   std::reverse(result.begin(), result.end());
   return result;

@@ -16,8 +16,8 @@ class LogLines {
  public:
   struct Filter {
     telemetry::Level least = telemetry::Level::info;  // lines of this level and worse
-    int64_t everyStep = 0;  // every n-th step has a line; 0: none has
-    bool whole = false;     // there is room for long lines
+    int64_t everyStep = 0;                            // every n-th step has a line; 0: none has
+    bool whole = false;                               // there is room for long lines
   };
   /// One line as it is shown.
   struct Shown {

@@ -96,9 +96,9 @@ void LogSearch::mark() {
   for (QToolButton* button : {previous_, next_}) button->setEnabled(!places_.empty());
   count_->setText(wanted().isEmpty() ? QString()
                   : places_.empty()  ? tr("none")
-                                     : tr("%1 of %2").arg(
-                                           format::count(static_cast<qint64>(current_) + 1),
-                                           format::count(static_cast<qint64>(places_.size()))));
+                                     : tr("%1 of %2")
+                                          .arg(format::count(static_cast<qint64>(current_) + 1),
+                                               format::count(static_cast<qint64>(places_.size()))));
   count_->setAccessibleName(tr("Place: %1").arg(count_->text()));
 }
 

@@ -16,9 +16,9 @@ class RunBanner : public QFrame {
   explicit RunBanner(QWidget* parent = nullptr);
   /// Further sentences; each may be empty.
   struct Words {
-    QString heldUp;  // which rank the others wait for
-    QString left;    // what a stopped run has kept
-    QString asked;   // its pending request, while it cannot be reached
+    QString heldUp;      // which rank the others wait for
+    QString left;        // what a stopped run has kept
+    QString asked;       // its pending request, while it cannot be reached
     QStringList alerts;  // "loss spike: step 40: …": what its steps give reason to warn of
   };
   /// Hides itself when there is nothing to say.

@@ -1,12 +1,13 @@
 // Ends and alerts of runs that nobody looks at: a toast in the window, a notification of the
 // desktop where the window is not active and nobody turned them off.
+#include "gui/window/notifier.h"
+
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include "gui/theme/theme.h"
 #include "gui/window/main_window.h"
-#include "gui/window/notifier.h"
 #include "storage/store.h"
 #include "storage/trust.h"
 #include "storage/writer.h"
