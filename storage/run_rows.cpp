@@ -351,6 +351,8 @@ Result<> remove_run(Connection& connection, RunId run) {
       "DELETE FROM metric_summaries WHERE metric IN (SELECT id FROM metrics) AND run = ?", run);
   connection.execute("INSERT OR REPLACE INTO removed_runs (run, changed) VALUES (?, ?)", run,
                      next_change(connection));
+  // Their parent is none from now on.
+  connection.execute("UPDATE runs SET changed = ? WHERE parent = ?", next_change(connection), run);
   connection.execute("DELETE FROM runs WHERE id = ?", run);
   return {};
 }

@@ -239,6 +239,19 @@ class MetricsTest : public QObject {
     both(true);
   }
 
+  void a_run_whose_parent_is_removed_has_changed() {
+    StoreFixture store;
+    const RunId parent = store.create("parent");
+    NewRun child = named("child");
+    child.lineage = Lineage{Lineage::Kind::fork, parent, "parent", 5};
+    const RunId run = must(store.writer->create_run(child)).id;
+    QCOMPARE(must(store.reader.runs()).front().lineage->parent, parent);
+    must(store.writer->remove(parent));
+    const auto runs = must(store.reader.runs());
+    QCOMPARE(ids_of(runs), std::vector<RunId>{run});
+    QCOMPARE(runs.front().lineage->parent, RunId{0});
+  }
+
   void a_run_keeps_star_archive_color_and_group() {
     StoreFixture store;
     const RunId run = store.create();
