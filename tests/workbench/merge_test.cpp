@@ -121,6 +121,7 @@ class MergeTest : public QObject {
     QTemporaryDir elsewhere;
     const std::string copy = elsewhere.filePath("copy.sqlite").toStdString();
     std::filesystem::copy_file(theirs.path, copy);
+    std::filesystem::copy_file(theirs.path + "-wal", copy + "-wal");
     QVERIFY(!storage::is_trusted(copy));
     VERIFY_RESULT(import_into(ours, copy).at(0).run);
     QVERIFY(!storage::is_trusted(copy));
