@@ -211,6 +211,26 @@ Result<RunChanges> Reader::runs_changed_since(int64_t cursor) {
   });
 }
 
+Result<std::vector<RunSummary>> Reader::unfinished_runs() {
+  return guarded(*connection_, [&]() -> Result<std::vector<RunSummary>> {
+    std::vector<RunSummary> runs;
+    Rows rows =
+        connection_->query(HEDDLE_SUMMARY "WHERE state IN ('preparing', 'running') ORDER BY id");
+    while (rows.next()) runs.push_back(summary_in(rows));
+    return runs;
+  });
+}
+
+Result<std::vector<RunSummary>> Reader::runs_of_group(const std::string& group) {
+  return guarded(*connection_, [&]() -> Result<std::vector<RunSummary>> {
+    std::vector<RunSummary> runs;
+    Rows rows = connection_->query(
+        HEDDLE_SUMMARY "WHERE group_name = ? AND group_name <> '' ORDER BY id", group);
+    while (rows.next()) runs.push_back(summary_in(rows));
+    return runs;
+  });
+}
+
 Result<RunSummary> Reader::find_run(const std::string& name_or_id, bool trash_too) {
   return guarded(*connection_, [&]() -> Result<RunSummary> {
     std::optional<RunSummary> found;
