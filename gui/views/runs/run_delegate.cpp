@@ -4,6 +4,7 @@
 #include <QStyle>
 #include <QTableView>
 #include <algorithm>
+#include <cmath>
 
 #include "gui/models/state_look.h"
 #include "gui/theme/run_colors.h"
@@ -30,6 +31,23 @@ int treeRoom(const QModelIndex& index) {
   const RunLines& lines = linesOf(index);
   if (lines.group() != kByLineage) return 0;
   return RunsTable::triangle(QRect(), lines.line(index.row()).depth).right() - kLeft + 2;
+}
+
+/// Drawn, as few fonts have one. Filled: the run has a star.
+void paintStar(QPainter* painter, const QPoint& center, bool filled) {
+  static const QPolygonF star = [] {
+    QPolygonF points;
+    for (int i = 0; i < 10; ++i) {
+      const double angle = M_PI * (i / 5.0 - 0.5), radius = i % 2 ? 2.6 : 6;
+      points << QPointF(radius * std::cos(angle), radius * std::sin(angle));
+    }
+    return points;
+  }();
+  const Colors& c = colors();
+  painter->setRenderHint(QPainter::Antialiasing);
+  painter->setPen(filled ? c.warn : blend(c.surface, c.muted, 0.5));
+  painter->setBrush(filled ? QBrush(c.warn) : Qt::NoBrush);
+  painter->drawPolygon(star.translated(QPointF(center) + QPointF(0.5, 0.5)));
 }
 
 bool isText(int column) {
@@ -90,10 +108,7 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
       return;
     }
     case RunsModel::Star: {
-      painter->setFont(font::text());
-      painter->setPen(row.summary.starred ? c.warn : blend(c.surface, c.muted, 0.5));
-      painter->drawText(option.rect, Qt::AlignCenter,
-                        row.summary.starred ? QStringLiteral("★") : QStringLiteral("☆"));
+      paintStar(painter, option.rect.center(), row.summary.starred.has_value());
       painter->restore();
       return;
     }
