@@ -10,7 +10,8 @@
 namespace heddle::gui {
 namespace {
 
-constexpr double kFaint = 0.35;  // raw, next to its smoothed companion
+// Raw, next to its smoothed companion: the fainter the more curves cover each other.
+constexpr double kFaint = 0.4, kFaintest = 0.12;
 constexpr double kBehind = 0.5;  // a curve, next to a highlighted one
 constexpr double kBandOpacity = 0.22;
 constexpr double kBetweenMarks = 113;  // pixels, on each of a few curves
@@ -55,6 +56,8 @@ void CurveLayer::draw(QCPPainter* painter) {
     return highlights && !curve.highlighted ? blend(colors().surface, curve.color, kBehind)
                                             : curve.color;
   };
+  const double faint = std::max(
+      kFaintest, kFaint / std::sqrt(static_cast<double>(std::max<size_t>(1, curves_.size()))));
   // Faint lines are behind all others, what is highlighted is in front.
   for (const DrawnCurve& curve : curves_)
     if (curve.hasBand) drawBand(*painter, curve);
@@ -62,7 +65,7 @@ void CurveLayer::draw(QCPPainter* painter) {
   for (const bool highlighted : {false, true}) {
     for (const DrawnCurve& curve : curves_)
       if (!curve.smooth.empty() && !curve.hasBand && curve.highlighted == highlighted)
-        drawLine(*painter, curve.raw, blend(colors().surface, colorOf(curve), kFaint),
+        drawLine(*painter, curve.raw, blend(colors().surface, colorOf(curve), faint),
                  Extremes::drawn, 1);
   }
   for (const bool highlighted : {false, true}) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "gui/charts/crosshair.h"
+#include "gui/charts/legend.h"
 #include "gui/charts/line_chart.h"
 #include "gui/theme/qcustomplot.h"
 #include "gui/theme/theme.h"
@@ -193,6 +194,7 @@ KeyTable LineChart::keys() {
 
 void LineChart::resizeEvent(QResizeEvent* event) {
   Card::resizeEvent(event);
+  legend_->setMaximumWidth(width() / 2);  // title and note need room, too
   redraw();
 }
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "gui/format.h"
+#include "base/round_step.h"
 
 namespace heddle::gui {
 namespace {
@@ -37,11 +37,11 @@ bool UnitTicker::showsDecades(const QCPRange& range) const {
 double UnitTicker::getTickStep(const QCPRange& range) {
   const double wanted = range.size() / scaled_.scale / tickCount();
   if (clock_) return step_ = clockStep(range.size() / tickCount());
-  const double power = std::pow(10.0, std::floor(std::log10(wanted)));
-  double step = 10 * power;
-  for (const double factor : {5.0, 2.0, 1.0}) {
-    if (factor * power >= wanted) step = factor * power;
-  }
+  const double low = range.lower / scaled_.scale, high = range.upper / scaled_.scale;
+  double step = roundStep(wanted);
+  // A single tick does not tell how far apart values are.
+  for (int tries = 0; tries < 3 && std::floor(high / step) <= std::ceil(low / step); ++tries)
+    step = roundStep(step * 0.35);
   if (whole_) step = std::max(1.0, step);
   step_ = step;
   return step * scaled_.scale;
