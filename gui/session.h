@@ -120,7 +120,8 @@ class Session : public QObject {
   void continueRequested(qint64 run, bool fork);  // the dialog that says what will happen
   void reproduceRequested(qint64 run);            // likewise
   void trainingRequested();  // of the sample recipe on this machine, right away
-  void importRequested();    // of runs, which a person chooses
+  /// Of runs into the store; none: a person chooses them.
+  void importRequested(const QStringList& paths = {});
   void tourRequested();
   /// A toast. `subject` ("run 12"): the newest message of it replaces the older ones.
   void message(const QString& text, heddle::gui::Tone tone, const QString& subject = {});

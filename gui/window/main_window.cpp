@@ -1,10 +1,8 @@
 #include "gui/window/main_window.h"
 
 #include <QActionGroup>
-#include <QDragEnterEvent>
 #include <QFileInfo>
 #include <QGuiApplication>
-#include <QMimeData>
 #include <QScreen>
 
 #include "gui/actions/shortcuts.h"
@@ -14,6 +12,7 @@
 #include "gui/views/lineage/reproduce_dialog.h"
 #include "gui/widgets/layouts.h"
 #include "gui/widgets/toast.h"
+#include "gui/window/drop_area.h"
 #include "gui/window/help_dialog.h"
 #include "gui/window/pages.h"
 #include "gui/window/tour.h"
@@ -25,20 +24,12 @@ namespace {
 
 const QString kWelcomePage = QStringLiteral("welcome");
 
-QString recipeDropped(const QMimeData* data) {
-  for (const QUrl& url : data->urls())
-    if (url.isLocalFile() && url.fileName().endsWith(QStringLiteral(".toml")))
-      return url.toLocalFile();
-  return {};
-}
-
 }  // namespace
 
 MainWindow::MainWindow(Session& session)
     : session_(session), training_(session.workingThreads(), this) {
   setWindowTitle(QStringLiteral("Heddle"));
   setMinimumSize(960, 600);
-  setAcceptDrops(true);
   rail_ = new Rail;
   top_ = new TopBar;
   pages_ = new QStackedWidget;
@@ -64,6 +55,7 @@ MainWindow::MainWindow(Session& session)
   addActions();
   addMenu();
   palette_ = new CommandPalette(registry_, session, this);
+  new DropArea(session, this, [this](const QString& file) { openRecipe(file); });
   connectSession();
   connect(top_->search(), &QAbstractButton::clicked, palette_, &CommandPalette::toggle);
   saving_.setSingleShot(true);
@@ -316,17 +308,6 @@ void MainWindow::save() {
   if (currentPage()->name() != kWelcomePage)
     settings_->setValue(QStringLiteral("page"), currentPage()->name());
   settings_->sync();
-}
-
-void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
-  if (!recipeDropped(event->mimeData()).isEmpty()) event->acceptProposedAction();
-}
-
-void MainWindow::dropEvent(QDropEvent* event) {
-  const QString file = recipeDropped(event->mimeData());
-  if (file.isEmpty()) return;
-  event->acceptProposedAction();
-  openRecipe(file);
 }
 
 void MainWindow::resizeEvent(QResizeEvent* event) {

@@ -1,6 +1,5 @@
 #include "gui/views/runs/runs_page.h"
 
-#include <QDragEnterEvent>
 #include <QHeaderView>
 #include <QMenu>
 #include <utility>
@@ -30,7 +29,6 @@ RunsPage::RunsPage(Session& session, QWidget* parent)
       stopping_(session.workingThreads(), this) {
   asking_ = new RunAsking(session, this);
   makeActions();
-  setAcceptDrops(true);
   where_ = new Segment({tr("Runs"), tr("Archive"), tr("Trash")}, this);
   where_->setObjectName(QStringLiteral("where"));
   where_->hide();  // until the window takes it
@@ -40,7 +38,9 @@ RunsPage::RunsPage(Session& session, QWidget* parent)
   connect(trash_, &RunTrash::changed, this, &RunsPage::activated);
   importing_ = new RunImport(session, this);
   connect(import_, &QAction::triggered, importing_, &RunImport::choose);
-  connect(&session, &Session::importRequested, importing_, &RunImport::choose);
+  connect(&session, &Session::importRequested, this, [this](const QStringList& paths) {
+    paths.isEmpty() ? importing_->choose() : importing_->take(paths);
+  });
   connect(importing_, &RunImport::imported, this, [this](const QList<qint64>& runs) {
     wanted_ = runs;
     activated();
@@ -426,17 +426,6 @@ void RunsPage::showMenu(const QPoint& globalPosition, qint64 run) {
   menu.exec(globalPosition);
   menuOf_.reset();
   describeActions();
-}
-
-void RunsPage::dragEnterEvent(QDragEnterEvent* event) {
-  // A recipe's file is the window's business.
-  if (RunImport::pathsIn(event->mimeData()).isEmpty()) return event->ignore();
-  event->acceptProposedAction();
-}
-
-void RunsPage::dropEvent(QDropEvent* event) {
-  event->acceptProposedAction();
-  importing_->take(RunImport::pathsIn(event->mimeData()));
 }
 
 void RunsPage::stopRuns() {

@@ -1,7 +1,5 @@
 // Runs into the trash and back, deleted for good, and taken in from folders.
-#include <QDropEvent>
 #include <QLabel>
-#include <QMimeData>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -189,15 +187,7 @@ class RunTrashTest : public QObject {
     look->start(10);
   }
 
-  void drop(const QString& folder) {
-    QMimeData data;
-    data.setUrls({QUrl::fromLocalFile(folder)});
-    QDragEnterEvent enter(QPoint(100, 100), Qt::CopyAction, &data, Qt::LeftButton, {});
-    QCoreApplication::sendEvent(page_.get(), &enter);
-    QVERIFY(enter.isAccepted());
-    QDropEvent event(QPointF(100, 100), Qt::CopyAction, &data, Qt::LeftButton, {});
-    QCoreApplication::sendEvent(page_.get(), &event);
-  }
+  void drop(const QString& folder) { Q_EMIT session_->importRequested({folder}); }
 
   std::unique_ptr<samples::SampleStore> store_;
   std::unique_ptr<Session> session_;

@@ -199,8 +199,12 @@ class WindowTest : public QObject {
     QDragEnterEvent enter(QPoint(300, 300), Qt::CopyAction, &data, Qt::LeftButton, {});
     QCoreApplication::sendEvent(window_.get(), &enter);
     QVERIFY(enter.isAccepted());
+    const auto* hint = window_->findChild<QLabel*>(QStringLiteral("dropHint"));
+    QVERIFY(hint->isVisible());
+    QCOMPARE(hint->text(), QStringLiteral("Drop it to open the recipe in Compose"));
     QDropEvent drop(QPointF(300, 300), Qt::CopyAction, &data, Qt::LeftButton, {});
     QCoreApplication::sendEvent(window_.get(), &drop);
+    QVERIFY(!hint->isVisible());
     QCOMPARE(window_->currentPage()->name(), QStringLiteral("compose"));
     QVERIFY(window_->currentPage()->subtitle().contains(QStringLiteral("debug")));
 
@@ -210,6 +214,24 @@ class WindowTest : public QObject {
     refused.ignore();
     QCoreApplication::sendEvent(window_.get(), &refused);
     QVERIFY(!refused.isAccepted());
+  }
+
+  // The only child of the window that takes drops of its own is Launch's queue.
+  void droppedRunsAreImportedFromAnyPage() {
+    window_->showPage(QStringLiteral("targets"));
+    QSignalSpy asked(session_.get(), &Session::importRequested);
+    QTemporaryDir folder;  // without a run: nothing comes in
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(folder.path())});
+    QDragEnterEvent enter(QPoint(300, 300), Qt::CopyAction, &data, Qt::LeftButton, {});
+    QCoreApplication::sendEvent(window_.get(), &enter);
+    QVERIFY(enter.isAccepted());
+    QCOMPARE(window_->findChild<QLabel*>(QStringLiteral("dropHint"))->text(),
+             QStringLiteral("Drop to import 1 path into Runs"));
+    QDropEvent drop(QPointF(300, 300), Qt::CopyAction, &data, Qt::LeftButton, {});
+    QCoreApplication::sendEvent(window_.get(), &drop);
+    QCOMPARE(window_->currentPage()->name(), QStringLiteral("runs"));
+    QCOMPARE(asked.count(), 1);
   }
 
   void statusBarTellsALostConnection() {
