@@ -1,6 +1,7 @@
 #include "gui/widgets/dialog.h"
 
 #include <QEvent>
+#include <QPointer>
 #include <QScreen>
 
 #include "gui/theme/theme.h"
@@ -53,6 +54,12 @@ bool Dialog::event(QEvent* event) {
   // counts none that is hidden.
   if (changes && layout()) fit();
   return taken;
+}
+
+void Dialog::done(int result) {
+  const QPointer<QWidget> behind = parentWidget() ? parentWidget()->window() : nullptr;
+  QDialog::done(result);
+  if (behind) behind->activateWindow();  // not every desktop does it
 }
 
 void Dialog::fit() {

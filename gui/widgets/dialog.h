@@ -26,6 +26,9 @@ class Dialog : public QDialog {
   /// Buttons are at the right, in the order in which they are added.
   void addButton(QPushButton* button);
 
+  /// Gives the keyboard back to the window behind it.
+  void done(int result) override;
+
  protected:
   bool event(QEvent* event) override;
 

@@ -58,8 +58,8 @@ bool DropArea::eventFilter(QObject*, QEvent* event) {
       if (text.isEmpty()) return false;
       enter->acceptProposedAction();
       hint_->setText(text);
-      hint_->setGeometry(window_->rect().adjusted(metric::edge, metric::edge, -metric::edge,
-                                                  -metric::edge));
+      hint_->setGeometry(
+          window_->rect().adjusted(metric::edge, metric::edge, -metric::edge, -metric::edge));
       hint_->show();
       hint_->raise();
       return true;
