@@ -41,11 +41,11 @@ int tag_command(const Context& context, const TagOptions& options) {
   const int exit_code = change_runs(context, {options.run},
                                     [&](storage::Writer& writer, const storage::RunSummary& run) {
                                       left = run.tags;
-                                      for (const std::string& tag : options.remove)
-                                        std::erase(left, tag);
                                       for (const std::string& tag : options.add)
                                         if (std::ranges::find(left, tag.substr(1)) == left.end())
                                           left.push_back(tag.substr(1));
+                                      for (const std::string& tag : options.remove)
+                                        std::erase(left, tag);
                                       return writer.set_tags(run.id, left);
                                     });
   if (exit_code == kExitDone)
