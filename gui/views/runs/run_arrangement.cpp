@@ -196,6 +196,11 @@ void RunArrangement::offer(int section, const QPoint& globalPosition) {
   menu.exec(globalPosition);
 }
 
+void RunArrangement::offerAt(int column) {
+  offer(column,
+        header_->mapToGlobal(QPoint(header_->sectionViewportPosition(column), header_->height())));
+}
+
 void RunArrangement::fillViewMenu(QMenu* menu) {
   menu->clear();
   const auto settings = openSettings();

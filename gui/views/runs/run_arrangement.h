@@ -29,6 +29,8 @@ class RunArrangement : public QObject {
   /// Takes on the arrangement of the last time, and keeps it from now on.
   void keep();
   bool isReady() const { return !reading_.running() && panel_->isReady(); }
+  /// Opens the menu of a column under its header.
+  void offerAt(int column);
   /// Opens the panel that chooses columns.
   void chooseColumns();
 

@@ -87,6 +87,11 @@ void RunHeader::setPinned(int count) {
   viewport()->update();
 }
 
+void RunHeader::setCurrent(int section) {
+  current_ = section;
+  viewport()->update();
+}
+
 void RunHeader::paintSection(QPainter* painter, const QRect& rect, int section) const {
   painter->save();
   QHeaderView::paintSection(painter, rect, section);
@@ -107,6 +112,8 @@ void RunHeader::paintSection(QPainter* painter, const QRect& rect, int section) 
     painter->drawText(rect, Qt::AlignCenter, QStringLiteral("★"));
   }
   if (const int place = placeOf(section); place >= 0) paintSort(painter, rect, place);
+  if (section == current_)
+    painter->fillRect(QRect(rect.left() + 4, rect.bottom() - 1, rect.width() - 8, 2), c.accent);
   // The edge of what stays in place.
   if (pinned_ > 0 && visualIndex(section) == pinned_ - 1)
     painter->fillRect(QRect(rect.right(), rect.top(), 1, rect.height()), c.line);

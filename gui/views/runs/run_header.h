@@ -19,6 +19,10 @@ class RunHeader : public QHeaderView {
   Qt::CheckState ticks() const { return ticks_; }
   /// Columns up to this visual place stay where they are when the table scrolls.
   void setPinned(int count);
+  /// Sorts by the column, the other way round where it did already; `adds`: after what it sorts by.
+  void sortBy(int section, bool adds);
+  /// The column that the keyboard is in; -1: it is elsewhere.
+  void setCurrent(int section);
 
  Q_SIGNALS:
   void allTicked(bool ticked);
@@ -30,7 +34,6 @@ class RunHeader : public QHeaderView {
   QSize sectionSizeFromContents(int section) const override;
 
  private:
-  void sortBy(int section, bool adds);
   void showSorts();
   void paintSort(QPainter* painter, const QRect& rect, int place) const;
   int placeOf(int section) const;
@@ -39,6 +42,7 @@ class RunHeader : public QHeaderView {
   Qt::CheckState ticks_ = Qt::Unchecked;
   bool adds_ = false;  // Shift is held
   int pinned_ = 0;
+  int current_ = -1;
 };
 
 }  // namespace heddle::gui

@@ -172,6 +172,10 @@ QWidget* RunsPage::makeTable() {
   marks_ = new RunMarks(session(), model_, lines_, table_, [this] { return selectedRuns(); });
   connect(marks_, &RunMarks::changed, this, &RunsPage::activated);
   connect(header_, &RunHeader::allTicked, this, &RunsPage::tickAll);
+  connect(table_, &RunsTable::sortPressed, header_, &RunHeader::sortBy);
+  connect(table_, &RunsTable::headerMenuPressed, arrangement_, &RunArrangement::offerAt);
+  connect(selection_, &QItemSelectionModel::currentColumnChanged, this,
+          [this](const QModelIndex& current) { header_->setCurrent(current.column()); });
   connect(
       table_, &RunsTable::editingEnded, this,
       [this] {

@@ -2,6 +2,7 @@
 
 #include <QMouseEvent>
 #include <QPainter>
+#include <QSet>
 #include <algorithm>
 
 #include "gui/theme/theme.h"
@@ -53,6 +54,15 @@ bool RunsTable::isPlain(const QEvent* event) {
                       (Qt::ShiftModifier | Qt::ControlModifier));
 }
 
+/// Ticks all runs of the head's group, or unticks them where all are.
+void RunsTable::toggleGroup(const QModelIndex& head) {
+  const QList<qint64> runs = lines().runsOf(head);
+  const QList<qint64> ticked = chosen().ticks() ? chosen().runs() : QList<qint64>();
+  const QSet<qint64> known(ticked.begin(), ticked.end());
+  const bool all = std::ranges::all_of(runs, [&](qint64 run) { return known.contains(run); });
+  chosen().tick(runs, !all);
+}
+
 /// A press on a group's head or on a run's triangle.
 bool RunsTable::pressedFold(const QMouseEvent* event) {
   const QPoint at = event->position().toPoint();
@@ -63,10 +73,7 @@ bool RunsTable::pressedFold(const QMouseEvent* event) {
   if (lines().isHead(index)) {
     selectionModel()->setCurrentIndex(name, QItemSelectionModel::NoUpdate);
     if (index.column() == RunsModel::Check) {
-      const QList<qint64> runs = lines().runsOf(index);
-      const QList<qint64> ticked = chosen().ticks() ? chosen().runs() : QList<qint64>();
-      const bool all = std::ranges::all_of(runs, [&](qint64 run) { return ticked.contains(run); });
-      chosen().tick(runs, !all);
+      toggleGroup(index);
     } else {
       lines().fold(index, !line.folded);
     }
@@ -140,7 +147,7 @@ bool RunsTable::foldedByKey(const QKeyEvent* event) {
   if (head && (event->key() == Qt::Key_Space || event->key() == Qt::Key_Return ||
                event->key() == Qt::Key_Enter)) {
     if (event->key() == Qt::Key_Space)
-      chosen().tick(lines().runsOf(at), true);
+      toggleGroup(at);
     else
       lines().fold(at, !line.folded);
     return true;
@@ -174,6 +181,10 @@ void RunsTable::keyPressEvent(QKeyEvent* event) {
     edit(editable ? currentIndex() : currentIndex().siblingAtColumn(RunsModel::Name));
     return;
   }
+  const int column = currentIndex().column();
+  if (event->key() == Qt::Key_O && column >= 0)
+    return Q_EMIT sortPressed(column, event->modifiers() & Qt::ShiftModifier);
+  if (event->key() == Qt::Key_H && column >= 0) return Q_EMIT headerMenuPressed(column);
   if (event->key() == Qt::Key_Space) beginTicks();
   QTableView::keyPressEvent(event);
 }
@@ -185,6 +196,10 @@ KeyTable RunsTable::keys() {
            {{Qt::SHIFT | Qt::Key_Up, Qt::SHIFT | Qt::Key_Down}, tr("Choose from here to there")},
            {{Qt::Key_Escape}, tr("Untick all")},
            {{Qt::Key_F2}, tr("Edit the name or the cell")},
+           {{Qt::Key_O, Qt::SHIFT | Qt::Key_O},
+            tr("Sort by the column; by it too"),
+            tr("click on the header; with Shift")},
+           {{Qt::Key_H}, tr("Menu of the column"), tr("right click on the header")},
            {{Qt::Key_Left, Qt::Key_Right}, tr("Fold and unfold a group or a tree")},
            {{Qt::Key_Delete}, tr("Move to the trash")}}};
 }

@@ -33,6 +33,9 @@ class RunsTable : public QTableView {
   /// The cell of tags was double-clicked, or F2 or T pressed.
   void tagsWanted(const QModelIndex& index);
   void editingEnded();
+  /// Sort by the column, or by it too; open the menu of its header.
+  void sortPressed(int column, bool adds);
+  void headerMenuPressed(int column);
 
  protected:
   void mousePressEvent(QMouseEvent* event) override;
@@ -51,6 +54,7 @@ class RunsTable : public QTableView {
   bool isBox(const QMouseEvent* event) const;
   static bool isPlain(const QEvent* event);
   void beginTicks();
+  void toggleGroup(const QModelIndex& head);
   bool pressedFold(const QMouseEvent* event);
   void dragTo(int line);
   bool foldedByKey(const QKeyEvent* event);

@@ -137,6 +137,25 @@ class RunArrangingTest : public QObject {
     QCOMPARE(shown().mid(0, 4), (QStringList{"cool-1", "warm-1", "cool-2", "warm-2"}));
   }
 
+  void theKeyboardSortsAndOpensAColumnsMenu() {
+    clickCell(0, RunsModel::Name);
+    table()->setCurrentIndex(lines()->index(0, RunsModel::Best));
+    QTest::keyClick(table(), Qt::Key_O);
+    QCOMPARE(lines()->sorts(), (QList<RunSort>{{"best_loss", false}}));
+    table()->setCurrentIndex(lines()->index(0, RunsModel::Steps));
+    QTest::keyClick(table(), Qt::Key_O, Qt::ShiftModifier);
+    QCOMPARE(lines()->sorts(), (QList<RunSort>{{"best_loss", false}, {"steps", true}}));
+    QStringList offered;
+    QTimer::singleShot(0, this, [&] {
+      auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+      QVERIFY(menu);
+      for (const QAction* each : menu->actions()) offered << each->text();
+      menu->close();
+    });
+    QTest::keyClick(table(), Qt::Key_H);
+    QVERIFY(offered.contains("Group by steps") && offered.contains("Pin at the left"));
+  }
+
   void groupsHaveCountMeanAndRange() {
     addColumn(QStringLiteral("optimizer.lr"));
     groupBy(QStringLiteral("optimizer.lr"));
