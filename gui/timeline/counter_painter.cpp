@@ -10,20 +10,20 @@
 namespace heddle::gui {
 
 /// A column a pixel: the largest value in it. Its cost follows pixels and the points in view.
-void paintCounter(QPainter& painter, const TimeAxis& axis, const Counter& counter, int64_t shiftUs,
-                  const QRect& rect) {
+void paintCounter(QPainter& painter, const TimeAxis& axis, const Counter& counter,
+                  const Interval& time, const QRect& rect) {
   const double most = counter.most();
   const Colors& c = colors();
   painter.setPen(QPen(c.line, 0));
   painter.drawLine(rect.bottomLeft(), rect.bottomRight());
   if (most <= 0) return;
   const auto timeAt = [&](int column) {
-    return static_cast<int64_t>(std::floor(axis.toTime(rect.left() + column))) - shiftUs;
+    return static_cast<int64_t>(std::floor(axis.toTime(rect.left() + column))) - time.begin;
   };
   std::vector<QRect> columns;
   auto point = std::ranges::upper_bound(counter.points, timeAt(0), {}, &Counter::Point::timeUs);
   double now = counter.at(timeAt(0));
-  for (int column = 0; column < rect.width(); ++column) {
+  for (int column = 0; column < rect.width() && timeAt(column) <= time.length(); ++column) {
     double high = now;
     for (; point != counter.points.end() && point->timeUs < timeAt(column + 1); ++point) {
       now = point->value;

@@ -8,8 +8,9 @@
 
 namespace heddle::gui {
 
-void paintCounter(QPainter& painter, const TimeAxis& axis, const Counter& counter, int64_t shiftUs,
-                  const QRect& rect);
+/// `time`: of the step, on the axis; nothing is known outside it.
+void paintCounter(QPainter& painter, const TimeAxis& axis, const Counter& counter,
+                  const Interval& time, const QRect& rect);
 /// Its name and its largest value, left of the lanes.
 void paintCounterLabel(QPainter& painter, const Counter& counter, const QRect& rect);
 

@@ -11,7 +11,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kHurdleRow = 24, kHurdleNumber = 84;
+constexpr int kHurdleRow = 24, kHurdleNumber = 72, kHurdleSpans = 52;
 
 /// Ranks of one step, all of one run: those of the row that keys are about.
 struct PathQuestion {
@@ -168,6 +168,8 @@ CriticalPathPanel::CriticalPathPanel(TimelineWidget& timeline)
   header->setHighlightSections(false);
   header->setSectionResizeMode(QHeaderView::Fixed);
   header->setDefaultSectionSize(kHurdleNumber);
+  header->setMinimumSectionSize(kHurdleSpans);
+  header->resizeSection(HurdleModel::Spans, kHurdleSpans);
   header->setSectionResizeMode(HurdleModel::Name, QHeaderView::Stretch);
   header->setSectionResizeMode(HurdleModel::Next, QHeaderView::Stretch);
   auto* column = new QVBoxLayout(this);
@@ -177,6 +179,12 @@ CriticalPathPanel::CriticalPathPanel(TimelineWidget& timeline)
   column->addWidget(table_, 1);
   connect(&timeline_, &TimelineWidget::rowsChanged, this, [this] {
     if (isVisible()) find();
+  });
+  connect(&timeline_, &TimelineWidget::currentRowChanged, this, [this] {
+    const auto& rows = timeline_.rows();
+    if (isVisible() && timeline_.currentRow() < rows.size() &&
+        rows[timeline_.currentRow()].run != run_)
+      find();
   });
 }
 
@@ -195,6 +203,7 @@ void CriticalPathPanel::find() {
   PathQuestion question = questionOf(timeline_);
   const auto count = static_cast<qint64>(question.rows.size());
   const QString shown = count > 0 ? timeline_.rows()[question.rows.front()].title : QString();
+  run_ = question.rows.empty() ? -1 : timeline_.rows()[question.rows.front()].run;
   title_->setFullText(tr("Finding the critical path …"));
   job_.start([question = std::move(question)] { return answerOf(question); },
              [this, count, shown](PathAnswer answer) {

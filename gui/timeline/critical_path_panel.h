@@ -50,6 +50,7 @@ class CriticalPathPanel : public QWidget {
   void find();
 
   TimelineWidget& timeline_;
+  int run_ = -1;  // whose path is shown
   Worker worker_;
   Job job_;
   HurdleModel model_;

@@ -15,6 +15,8 @@ QString phaseName(uint8_t phase) {
                       : QObject::tr("optimizer");
 }
 
+constexpr double kFast = 100;  // MB/s: from there on rates are in GB/s
+
 /// "412 MiB, 21.3 GB/s over dp_shard", and the ranks at its other ends or who let it wait.
 void addTransfer(QStringList& lines, const std::vector<TimelineRow>& rows, const SpanRef& ref) {
   const TimelineRow& row = rows[ref.lane.row];
@@ -34,9 +36,11 @@ void addTransfer(QStringList& lines, const std::vector<TimelineRow>& rows, const
   if (planned && planned->bytes > 0) {
     const auto bytes = static_cast<double>(planned->bytes);
     const double rate = span.duration_us > 0 ? bytes / static_cast<double>(span.duration_us) : 0;
-    lines << QObject::tr("moves %1 a rank, %2 GB/s, over %3")
-                 .arg(format::bytes(bytes), QString::number(rate * 1e-3, 'g', 3),
-                      QString::fromStdString(planned->group));
+    const QString speed = rate < kFast
+                              ? QObject::tr("%1 MB/s").arg(QString::number(rate, 'f', 2))
+                              : QObject::tr("%1 GB/s").arg(QString::number(rate * 1e-3, 'f', 2));
+    lines << QObject::tr("moves %1 a rank, %2, over %3")
+                 .arg(format::bytes(bytes), speed, QString::fromStdString(planned->group));
   }
   if (!ends || ends->others.empty()) return;
   QStringList with;

@@ -11,7 +11,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kStatisticsRow = 24, kNumber = 78, kSoonMs = 40;
+constexpr int kStatisticsRow = 24, kNumber = 72, kCount = 56, kSoonMs = 40;
 
 QString timeOrNothing(int64_t us) { return us == 0 ? QStringLiteral("0") : duration(us); }
 
@@ -72,7 +72,7 @@ QVariant NameStatisticsModel::headerData(int section, Qt::Orientation orientatio
   if (role == Qt::TextAlignmentRole)
     return QVariant(Qt::AlignVCenter | (section == Name ? Qt::AlignLeft : Qt::AlignRight));
   if (role == Qt::ToolTipRole && section == Share)
-    return tr("Of the selected time of all shown rows; what runs at once adds up to more than it");
+    return tr("Of the selected time of all these ranks; what runs at once adds up to more than it");
   if (role == Qt::ToolTipRole && section == Exposed) return tr("Compute idles meanwhile");
   if (role != Qt::DisplayRole) return {};
   const QStringList names{tr("name"), tr("count"), tr("total"),
@@ -141,6 +141,8 @@ StatisticsPanel::StatisticsPanel(TimelineWidget& timeline) : timeline_(timeline)
   header->setMinimumSectionSize(48);
   header->setSectionResizeMode(QHeaderView::Fixed);
   header->setDefaultSectionSize(kNumber);
+  header->resizeSection(NameStatisticsModel::Count, kCount);
+  header->resizeSection(NameStatisticsModel::Share, kCount);
   header->setSectionResizeMode(NameStatisticsModel::Name, QHeaderView::Stretch);
   header->setSortIndicator(NameStatisticsModel::Total, Qt::DescendingOrder);
   table_->setSortingEnabled(true);
@@ -157,6 +159,7 @@ StatisticsPanel::StatisticsPanel(TimelineWidget& timeline) : timeline_(timeline)
   };
   connect(&timeline_, &TimelineWidget::selectionChanged, this, refreshSoon);
   connect(&timeline_, &TimelineWidget::rowsChanged, this, refreshSoon);
+  connect(&timeline_, &TimelineWidget::currentRowChanged, this, refreshSoon);
   connect(by_, &Segment::currentChanged, this, &StatisticsPanel::refresh);
   connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this,
           &StatisticsPanel::highlight);
@@ -171,8 +174,12 @@ void StatisticsPanel::refresh() {
   std::vector<CountedRow> counted;
   int64_t available = 0;
   bool knowsBuckets = false;
-  for (const TimelineRow& row : timeline_.rows()) {
-    if (!row.timeline) continue;
+  QString title;
+  const auto& all = timeline_.rows();
+  const int run = all.empty() ? 0 : all[std::min(timeline_.currentRow(), all.size() - 1)].run;
+  for (const TimelineRow& row : all) {
+    if (!row.timeline || row.run != run) continue;  // a prediction does not add to a measurement
+    title = row.title;
     const workbench::BucketNames* buckets = row.plan ? &row.plan->buckets() : nullptr;
     knowsBuckets |= buckets && !buckets->empty();
     const auto& selection = timeline_.selection();
@@ -185,7 +192,8 @@ void StatisticsPanel::refresh() {
   by_->button(2)->setEnabled(knowsBuckets);
   by_->button(2)->setToolTip(knowsBuckets ? QString() : tr("No plan is known that has buckets"));
   if (!knowsBuckets && by_->current() == 2) by_->setCurrent(0);
-  const QString rows = format::plural(static_cast<qint64>(counted.size()), tr("row"));
+  const QString rows =
+      counted.size() == 1 ? title : format::plural(static_cast<qint64>(counted.size()), tr("rank"));
   title_->setFullText(
       timeline_.selection()
           ? tr("selection %1, %2").arg(duration(timeline_.selection()->length()), rows)

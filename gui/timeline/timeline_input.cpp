@@ -117,7 +117,7 @@ KeyTable TimelineWidget::keys() {
 void TimelineWidget::contextMenuEvent(QContextMenuEvent* event) {
   const bool byKey = event->reason() == QContextMenuEvent::Keyboard;
   const auto row = byKey ? std::optional(lane_.row) : rowAt(event->pos());
-  if (row && *row < rows_.size()) lane_.row = *row;
+  if (row && *row < rows_.size()) setCurrentRow(*row);
   const QPoint at = byKey ? viewport()->mapToGlobal(
                                 QPoint(TimelineLayout::kLabelWidth, TimelineLayout::kAxisHeight))
                           : event->globalPos();
@@ -147,10 +147,8 @@ void TimelineWidget::mousePressEvent(QMouseEvent* event) {
   pressedUs_ = axis_.toTime(event->pos().x());
   const bool onTimes = event->pos().x() >= TimelineLayout::kLabelWidth;
   if (event->button() == Qt::LeftButton && onTimes) drag_ = Drag::select;
-  if (event->button() == Qt::LeftButton && !onTimes) {
-    if (const auto row = rowAt(event->pos())) lane_.row = *row;  // the keys are about it
-    viewport()->update();
-  }
+  if (event->button() == Qt::LeftButton)
+    if (const auto row = rowAt(event->pos())) setCurrentRow(*row);
   if (event->button() == Qt::MiddleButton) drag_ = Drag::pan;
 }
 

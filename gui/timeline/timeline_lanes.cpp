@@ -10,6 +10,13 @@ void toggle(QSet<QString>& set, const QString& title) {
 
 }  // namespace
 
+void TimelineWidget::setCurrentRow(size_t row) {
+  if (row == lane_.row) return;
+  lane_.row = row;
+  viewport()->update();
+  Q_EMIT currentRowChanged();
+}
+
 void TimelineWidget::togglePinned(size_t row) {
   if (row >= rows_.size()) return;
   LaneChoice lanes = lanes_;

@@ -169,7 +169,8 @@ void paintRow(QPainter& painter, LanePainter& lanes, const TimelineScene& scene,
                 scene.found.empty() ? kNoSearch : scene.found.inPieces(lane));
   }
   for (size_t i = 0; i < rects.counters.size(); ++i)
-    paintCounter(painter, scene.axis, *row.counters[i], row.shiftUs, rects.counters[i]);
+    paintCounter(painter, scene.axis, *row.counters[i],
+                 {row.shiftUs, row.shiftUs + row.timeline->lengthUs()}, rects.counters[i]);
   painter.restore();
   for (size_t i = 0; i < rects.counters.size(); ++i)
     paintCounterLabel(painter, *row.counters[i], rects.counters[i]);

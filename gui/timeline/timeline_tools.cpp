@@ -9,6 +9,7 @@ namespace heddle::gui {
 
 TimelineTools::TimelineTools(TimelineWidget& timeline) : timeline_(timeline) {
   field_ = new SearchField(tr("Find an operator or module"));
+  field_->setPlaceholderText(tr("Operator or module"));  // the whole name is for who cannot see
   field_->setFixedWidth(190);
   field_->setToolTip(
       tr("Enter: next, Shift+Enter: previous, Esc: end. The hits of a lane follow "

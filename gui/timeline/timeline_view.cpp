@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kLow = 420;         // below that height the panel is beside the lanes …
 constexpr int kRoomBeside = 900;  // … where the view is so wide
-constexpr int kBeside = 460, kUnder = 200;
+constexpr int kBeside = 560, kUnder = 200;
 
 }  // namespace
 

@@ -337,6 +337,7 @@ void TimelineWidget::stepLane(int direction) {
   const auto last = static_cast<ptrdiff_t>(lanes.size()) - 1;
   lane_ = at > last ? lanes.front()
                     : lanes[static_cast<size_t>(std::clamp<ptrdiff_t>(at + direction, 0, last))];
+  Q_EMIT currentRowChanged();
   setCurrent({});
   stepSpan(0);
 }

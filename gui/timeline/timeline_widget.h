@@ -104,6 +104,8 @@ class TimelineWidget : public QAbstractScrollArea {
   /// The axis shows another stretch, or on other pixels.
   void viewChanged();
   void currentChanged();
+  /// Keys and tables are about another row.
+  void currentRowChanged();
   void lanesChanged();
   /// K: the critical path, or it no longer.
   void criticalPathWanted();
@@ -147,6 +149,7 @@ class TimelineWidget : public QAbstractScrollArea {
   void bringIntoView(const SpanRef& span);
   void describe();
   TimelineScene scene() const;
+  void setCurrentRow(size_t row);
   std::optional<size_t> rowAt(QPoint position) const;
   /// Shown lanes from top to bottom.
   std::vector<LaneRef> shownLanes() const;

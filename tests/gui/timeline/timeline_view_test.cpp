@@ -99,6 +99,19 @@ class TimelineViewTest : public QObject {
     QVERIFY(!shown.statistics());
   }
 
+  void a_prediction_does_not_add_to_a_measurement() {
+    const ShownView shown;
+    auto rows = shown.timeline().rows();
+    rows.push_back(rows.front());
+    rows.back().title = "predicted";
+    rows.back().run = 1;
+    shown.timeline().setRows(rows);
+    shown.drag(0, 100'000);
+    QTRY_COMPARE(shown.cell(0, NameStatisticsModel::Count), QString("2"));  // of two ranks
+    shown.label(2);
+    QTRY_COMPARE(shown.cell(0, NameStatisticsModel::Count), QString("1"));
+  }
+
   void a_click_on_a_column_sorts_by_it() {
     const ShownView shown;
     shown.drag(0, 100'000);
