@@ -7,6 +7,7 @@
 #include <fstream>
 #include <limits>
 
+#include "base/number_text.h"
 #include "storage/writer.h"
 #include "tests/support/results.h"
 #include "tests/support/test_class.h"
@@ -95,7 +96,7 @@ class AlertsTest : public QObject {
     slow.quiet(7, 599);
     first.quiet(0, 500);
     QCOMPARE(lines_of(quick),
-             std::string("alert, no step: none has ended for 121 s; the last was step 7\n"));
+             "alert, no step: none has ended for " + seconds_text(121) + "; the last was step 7\n");
     QCOMPARE(lines_of(slow), std::string());
     QCOMPARE(lines_of(first), std::string());
     quick.quiet(8, 0);

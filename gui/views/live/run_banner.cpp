@@ -110,7 +110,7 @@ void RunBanner::setRun(const storage::RunDetail& run, const std::vector<storage:
       title = words.alerts.size() == 1 ? tr("Alert") : tr("%1 alerts").arg(words.alerts.size());
       look = {QStringLiteral("warning"), Tone::warn};
     }
-    causes << words.alerts;
+    for (const QString& alert : words.alerts) causes << sentence(alert);
   }
   if (!gaps.empty()) {
     if (title.isEmpty()) {

@@ -185,12 +185,12 @@ class LogTest : public QObject {
       must(shown.writer->add_line(shown.run, workbench::line_of(alert)).get());
     };
     add({AlertKind::spike, false, "step 40: loss 9.410"});
-    QTRY_VERIFY_WITH_TIMEOUT(banner->text().contains("loss spike: step 40: loss 9.410"), 20000);
+    QTRY_VERIFY_WITH_TIMEOUT(banner->text().contains("Loss spike: step 40: loss 9.410."), 20000);
     add({AlertKind::silence, false, "none has ended for 130 s"});
     QTRY_VERIFY_WITH_TIMEOUT(banner->text().contains("2 alerts"), 20000);
     add({AlertKind::silence, true, "step 41 has ended"});
-    QTRY_VERIFY_WITH_TIMEOUT(!banner->text().contains("no step"), 20000);
-    QVERIFY(banner->text().contains("loss spike"));
+    QTRY_VERIFY_WITH_TIMEOUT(!banner->text().contains("No step"), 20000);
+    QVERIFY(banner->text().contains("Loss spike"));
     QVERIFY(shown.page->findChild<LogCard*>()->text().contains("alert, loss spike"));
   }
 };
