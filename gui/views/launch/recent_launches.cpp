@@ -57,8 +57,11 @@ RecentLaunches::RecentLaunches(QWidget* parent) : QTableWidget(0, kColumns, pare
 
 void RecentLaunches::resizeEvent(QResizeEvent* event) {
   setColumnHidden(kTarget, ofOneTarget_ || width() < 700);
-  setColumnHidden(kLaunched, width() < 480);
-  setColumnWidth(kRun, std::clamp(width() * 2 / 5, 158, 260));
+  setColumnHidden(kLaunched, width() < 560);
+  // Names of a sweep differ at their ends.
+  const bool narrow = width() < 420;
+  setColumnHidden(kOutcome, narrow);
+  setColumnWidth(kRun, narrow ? width() - 112 : std::clamp(width() * 2 / 5, 158, 260));
   QTableWidget::resizeEvent(event);
 }
 
