@@ -38,7 +38,8 @@ const std::vector<PageEntry>& pages() {
            "Pages",
            "One run as it trains, or as it was: numbers, curves, where each rank's time went in "
            "the profiled steps, and its log. Choose another run in the bar above. Here it is "
-           "stopped, killed, resumed and forked."),
+           "stopped, killed, resumed and forked. Alerts of a run are in the banner until they are "
+           "over, and in its log."),
        makePage<LivePage>},
       {"runs", QT_TRANSLATE_NOOP("Pages", "Runs"), "runs", Qt::Key_4,
        QT_TRANSLATE_NOOP(

@@ -195,5 +195,5 @@ class LogTest : public QObject {
   }
 };
 
-HEDDLE_TEST(LogTest)
+HEDDLE_WIDGET_TEST(LogTest)
 #include "log_test.moc"

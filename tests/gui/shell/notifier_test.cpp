@@ -113,5 +113,5 @@ class NotifierTest : public QObject {
   Notifier* notifier_ = nullptr;
 };
 
-HEDDLE_TEST(NotifierTest)
+HEDDLE_WIDGET_TEST(NotifierTest)
 #include "notifier_test.moc"
