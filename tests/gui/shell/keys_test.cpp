@@ -84,7 +84,7 @@ class KeysTest : public QObject {
       for (const KeyLine& line : table.lines) QVERIFY(texts.contains(line.text));
     }
     QVERIFY(texts.contains(QStringLiteral("Command palette")));
-    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape);
+    QTest::keyClick(help, Qt::Key_Escape);
     QTRY_VERIFY(!window_->findChild<HelpDialog*>());
   }
 
@@ -157,6 +157,7 @@ class KeysTest : public QObject {
     show(QStringLiteral("targets"));
     QTest::keyClick(window_.get(), Qt::Key_F, Qt::ControlModifier);
     auto* field = qobject_cast<QLineEdit*>(QApplication::focusWidget());
+    QVERIFY(field);
     auto* list = window_->currentPage()->findChild<QListView*>(QStringLiteral("targets"));
     QTRY_VERIFY(list->model()->rowCount() > 0);
     field->setText(QStringLiteral("no such host"));
@@ -212,6 +213,9 @@ class KeysTest : public QObject {
   void show(const QString& page) {
     window_->showPage(page);
     QTRY_VERIFY(window_->isReady());
+    // Without a desktop a popup that was made on the way takes the activation.
+    window_->activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(window_.get()));
     window_->currentPage()->setFocus();
   }
 
