@@ -22,6 +22,15 @@ constexpr int kIcon = 20;
 constexpr int kCurve = 60;
 constexpr int kGap = 6;  // between a mean and its range
 
+/// The text as far as there is room. Latin letters of one width need not be laid out for that.
+QString fitted(const QString& text, const QPainter& painter, int room, bool proportional) {
+  constexpr char16_t kAfterLatin = 0x250;
+  const QFontMetrics metrics = painter.fontMetrics();
+  const bool fits = !proportional && text.size() * (metrics.averageCharWidth() + 1) <= room &&
+                    std::ranges::all_of(text, [](QChar c) { return c.unicode() < kAfterLatin; });
+  return fits ? text : metrics.elidedText(text, Qt::ElideRight, room);
+}
+
 const RunLines& linesOf(const QModelIndex& index) {
   return *static_cast<const RunLines*>(index.model());
 }
@@ -148,7 +157,7 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
   const auto alignment = static_cast<Qt::Alignment>(index.data(Qt::TextAlignmentRole).toInt());
   painter->drawText(
       cell, static_cast<int>(alignment),
-      painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, cell.width()));
+      fitted(index.data().toString(), *painter, cell.width(), isText(index.column())));
   painter->restore();
 }
 

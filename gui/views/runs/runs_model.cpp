@@ -269,7 +269,9 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     case ToneRole:
       if (column == State)
         return static_cast<int>(lookOf(found.summary.state, found.contactLook()).tone);
-      if (!found.contactLook().fresh() && isNumber(column)) return static_cast<int>(Tone::muted);
+      if (found.summary.state == storage::RunState::running && isNumber(column) &&
+          !found.contactLook().fresh())
+        return static_cast<int>(Tone::muted);
       if ((column == Loss && isBad(found.summary.loss)) ||
           (column == Best && isBad(found.bestLoss)))
         return static_cast<int>(Tone::bad);
