@@ -15,6 +15,8 @@ constexpr auto kTurn = std::chrono::milliseconds(25);
 constexpr int64_t kBlock = 1 << 17;   // steps that are smoothed at a time
 constexpr size_t kAxisPoints = 4096;  // of tokens or time over steps
 constexpr int kPointsAPixel = 2;
+/// A curve of no more samples is read whole: it needs no other reading when one zooms.
+constexpr size_t kMinPoints = 4096;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 using Bins = std::vector<storage::Bin>;
@@ -186,7 +188,7 @@ Result<> CurveReading::begin(storage::Reader& reader, std::vector<CurveData>& ou
   CurveData data{.run = run.id, .rank = rank};
 
   storage::StepRange range;
-  auto points = static_cast<size_t>(kPointsAPixel * query_.pixels);
+  auto points = std::max(kMinPoints, static_cast<size_t>(kPointsAPixel * query_.pixels));
   if (query_.shown && axis->exists()) {
     // So much more on either side that a pan has something to show.
     const double beyond = query_.shown->high - query_.shown->low;

@@ -213,7 +213,6 @@ void LineChart::changed() {
   if (!timer_.isActive()) {
     timer_.start(std::max<int>(0, kRedrawMilliseconds - static_cast<int>(sinceRedraw_.elapsed())));
   }
-  Q_EMIT extentChanged();
 }
 
 void LineChart::flush() {

@@ -49,8 +49,9 @@ Range inner(std::vector<double> values) {
 }  // namespace
 
 void LineChart::redraw() {
-  if (!isVisible()) return;  // drawn when it is shown
+  Q_EMIT extentChanged();
   timer_.stop();
+  if (!isVisible()) return;  // drawn when it is shown
   sinceRedraw_.restart();
   ++redraws_;
   const Range x = xRange();

@@ -41,7 +41,7 @@ class MetricChartTest : public QObject {
     board.setRuns({store.shown(run, "long")});
     showBoard(board, {600, 300});
     auto* chart = chartOf(board);
-    QVERIFY(chart->series(0).size() < 3000);
+    QVERIFY(chart->series(0).size() < 5000);
     QVERIFY(chart->series(0).low()[10] < chart->series(0).high()[10]);  // extremes stay
     QCOMPARE(chart->xExtent().high, 20'000.0);
     zoomIn(board, 12);
