@@ -69,8 +69,8 @@ class WelcomeTest : public QObject {
     for (const char* page : {"compose", "runs", "runs"}) {
       QCOMPARE(window_->currentPage()->name(), QLatin1String(page));
       QVERIFY(tour->rect().contains(tour->findChild<QFrame*>()->geometry()));
-      QTRY_COMPARE(QApplication::focusWidget()->objectName(), QStringLiteral("tourNext"));
-      QTest::keyClick(QApplication::focusWidget(), Qt::Key_Space);
+      QTRY_COMPARE(window_->focusWidget()->objectName(), QStringLiteral("tourNext"));
+      QTest::keyClick(window_->focusWidget(), Qt::Key_Space);
     }
     QTRY_VERIFY(!window_->findChild<Tour*>());
   }
@@ -78,7 +78,7 @@ class WelcomeTest : public QObject {
   void escapeLeavesTheTour() {
     Q_EMIT session_->tourRequested();
     QVERIFY(window_->findChild<Tour*>());
-    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape);
+    QTest::keyClick(window_->focusWidget(), Qt::Key_Escape);
     QTRY_VERIFY(!window_->findChild<Tour*>());
   }
 
