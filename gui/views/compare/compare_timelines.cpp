@@ -12,6 +12,7 @@ namespace heddle::gui {
 namespace {
 
 constexpr size_t kMaxBothKinds = 4;  // of more runs only the measured steps are drawn
+constexpr int kHeight = 330, kEmptyHeight = 160;
 constexpr int kAtChosen = static_cast<int>(AlignedAt::chosen);
 
 QComboBox* control(const QString& name, const QString& objectName) {
@@ -26,7 +27,6 @@ QComboBox* control(const QString& name, const QString& objectName) {
 }  // namespace
 
 CompareTimelines::CompareTimelines(QWidget* parent) : Card(tr("Timelines"), parent) {
-  setMinimumHeight(330);
   setBodyMargins(0, 0, 0, 0);
   choose_ = quietButton(tr("Choose runs"));
   choose_->setObjectName(QStringLiteral("chooseTimelines"));
@@ -102,6 +102,9 @@ void CompareTimelines::display(const CompareData& data, const QList<RunStroke>& 
       rows.push_back(std::move(row));
     }
   }
+  // Without a row there is but a sentence to show.
+  setMinimumHeight(rows.empty() ? kEmptyHeight : kHeight);
+  setMaximumHeight(rows.empty() ? kEmptyHeight : QWIDGETSIZE_MAX);
   timelines_->setRows(std::move(rows));
   align();
 }
