@@ -90,7 +90,7 @@ class KeysTest : public QObject {
 
   void helpIsSearchedByTyping() {
     show(QStringLiteral("runs"));
-    QTest::keyClick(window_.get(), Qt::Key_Question, Qt::ShiftModifier);
+    QTest::keyClick(window_.get(), Qt::Key_Question);
     auto* help = window_->findChild<HelpDialog*>();
     QVERIFY(help);
     auto* field = help->findChild<QLineEdit*>();
