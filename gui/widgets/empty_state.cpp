@@ -3,6 +3,11 @@
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
+namespace {
+
+constexpr int kTextWidth = 420;
+
+}  // namespace
 
 EmptyState::EmptyState(const QString& iconName, const QString& title, const QString& text,
                        const QString& buttonText, QWidget* parent)
@@ -16,10 +21,11 @@ EmptyState::EmptyState(const QString& iconName, const QString& title, const QStr
   connect(&Theme::instance(), &Theme::changed, symbol, tint);
   auto* head = heading(title);
   head->setAlignment(Qt::AlignCenter);
-  text_ = muted(text);
+  text_ = muted({});
   text_->setAlignment(Qt::AlignHCenter | Qt::AlignTop);
   text_->setWordWrap(true);
-  text_->setFixedWidth(420);
+  text_->setFixedWidth(kTextWidth);
+  setText(text);
   button_ = primaryButton(buttonText);
   button_->setVisible(!buttonText.isEmpty());
   connect(button_, &QPushButton::clicked, this, &EmptyState::triggered);
@@ -33,6 +39,13 @@ EmptyState::EmptyState(const QString& iconName, const QString& title, const QStr
   layout->addSpacing(8);
   layout->addWidget(button_, 0, Qt::AlignHCenter);
   layout->addStretch(3);
+}
+
+void EmptyState::setText(const QString& text) {
+  text_->setText(text);
+  // A layout gives a centred label the height of one line.
+  text_->ensurePolished();
+  text_->setMinimumHeight(text_->heightForWidth(kTextWidth));
 }
 
 }  // namespace heddle::gui

@@ -14,7 +14,7 @@ class EmptyState : public QWidget {
   EmptyState(const QString& iconName, const QString& title, const QString& text,
              const QString& buttonText, QWidget* parent = nullptr);
   QPushButton* button() const { return button_; }
-  void setText(const QString& text) { text_->setText(text); }
+  void setText(const QString& text);
 
  Q_SIGNALS:
   void triggered();
