@@ -135,8 +135,14 @@ void LivePage::build() {
   texts_ = new QStackedWidget;
   texts_->addWidget(log_);
   texts_->addWidget(samples_);
-  connect(log_, &LogCard::samplesWanted, this, [this] { texts_->setCurrentWidget(samples_); });
-  connect(samples_, &SamplesCard::logWanted, this, [this] { texts_->setCurrentWidget(log_); });
+  connect(log_, &LogCard::samplesWanted, this, [this] {
+    texts_->setCurrentWidget(samples_);
+    samples_->setFocus();
+  });
+  connect(samples_, &SamplesCard::logWanted, this, [this] {
+    texts_->setCurrentWidget(log_);
+    log_->takeFocus();
+  });
   connect(log_, &LogCard::wideWanted, this, [this](bool wide) {
     stepCard_->setVisible(!wide);
     grid_->removeWidget(texts_);
@@ -555,7 +561,11 @@ void LivePage::confirm(EndDialog::How how) {
 }
 
 void LivePage::control(const QString& asked, const storage::RunDetail& run, RunAsking::Ask ask) {
-  log_->takeFocus();  // the button goes, and Kill would be the next to have it
+  // The button goes, and Kill would be the next to have it.
+  if (texts_->currentWidget() == log_)
+    log_->takeFocus();
+  else
+    samples_->setFocus();
   asking_->ask(asked, run, ask);
   showState();
 }

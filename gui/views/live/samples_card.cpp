@@ -13,6 +13,7 @@ SamplesCard::SamplesCard(QWidget* parent) : Card(tr("Samples"), parent) {
   next_ = iconButton(QStringLiteral("chevron-right"), tr("Samples of the next step"));
   chooser_ = new QComboBox;
   chooser_->setAccessibleName(tr("Step of the samples"));
+  chooser_->setMinimumWidth(72);  // the card keeps the log's width
   auto* log = linkButton(tr("log"));
   log->setToolTip(tr("Show the log again"));
   for (QWidget* control : {static_cast<QWidget*>(previous_), static_cast<QWidget*>(chooser_),
@@ -25,6 +26,7 @@ SamplesCard::SamplesCard(QWidget* parent) : Card(tr("Samples"), parent) {
   view_->setStyleSheet(QStringLiteral("QTextBrowser { border: none; background: transparent; }"));
   view_->setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
   view_->setAccessibleName(tr("Samples"));
+  setFocusProxy(view_);
   setBodyMargins(16, 0, 0, 8);
   body()->addWidget(view_, 1);
   connect(log, &QPushButton::clicked, this, &SamplesCard::logWanted);
