@@ -17,7 +17,7 @@ void ChartGroup::add(LineChart* chart) {
   connect(chart, &LineChart::extentChanged, this, &ChartGroup::uniteExtents);
   connect(chart, &LineChart::xRangeChanged, this, [this, chart](double from, double to) {
     for (LineChart* other : charts_) {
-      if (other != chart && sharesAxis(*other, *chart)) other->setXRange(from, to);
+      if (other != chart && sharesAxis(*other, *chart)) other->followXRange(from, to);
     }
   });
   connect(chart, &LineChart::allShown, this, [this, chart] {

@@ -265,6 +265,13 @@ void LineChart::setXRange(double from, double to) {
   Q_EMIT shownChanged();
 }
 
+void LineChart::followXRange(double from, double to) {
+  showsAll_ = false;
+  view_ = {from, to};
+  timer_.start(0);
+  Q_EMIT shownChanged();
+}
+
 void LineChart::showAll() {
   if (!std::exchange(showsAll_, true)) Q_EMIT shownChanged();
   redraw();

@@ -104,6 +104,8 @@ class LineChart : public Card {
 
   /// The x range shown. `showAll`: all there is, growing with it.
   void setXRange(double from, double to);
+  /// The same, drawn after the events that wait: another chart has moved first.
+  void followXRange(double from, double to);
   void showAll();
   bool showsAll() const { return showsAll_; }
   Range xRange() const;
