@@ -46,7 +46,8 @@ Tour::Tour(QWidget* window, std::vector<TourStep> steps,
   column->addLayout(foot);
   connect(leave, &QPushButton::clicked, this, &Tour::end);
   connect(next_, &QPushButton::clicked, this, [this] {
-    if (++step_ == steps_.size()) return end();
+    if (step_ + 1 == steps_.size()) return end();
+    ++step_;
     showStep();
   });
   connect(&following_, &QTimer::timeout, this, [this] {
@@ -103,6 +104,7 @@ void Tour::place() {
 }
 
 void Tour::end() {
+  following_.stop();
   if (before_) before_->setFocus();
   close();
 }
