@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
+#include "base/plain_file.h"
 #include "engine/checkpoint/companions.h"
 #include "engine/data/patterns.h"
 #include "engine/data/source_files.h"
@@ -82,16 +82,17 @@ Result<std::string> hash_of(remote::HashCache& cache, const std::string& path,
 }
 
 /// Of a large file: its size and blocks all over it, which a change of the data hardly misses.
-Result<std::string> hash_of_blocks(const std::string& path, uint64_t size) {
+Result<std::string> hash_of_blocks(const std::string& path) {
   constexpr uint64_t kBlocks = 256, kBlock = 16384;
   if (const Result<> may = storage::may_open(path); !may) return fail(may);
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes = fmt::format("{}\n", size);
-  std::string block(kBlock, '\0');
+  const Result<PlainFile> file = PlainFile::open_existing(path);
+  if (!file) return fail(file);
+  std::string bytes = fmt::format("{}\n", file->size());
+  std::string block(std::min(kBlock, file->size()), '\0');
   for (uint64_t i = 0; i < kBlocks; ++i) {
-    file.seekg(static_cast<std::streamoff>((size - kBlock) / (kBlocks - 1) * i));
-    file.read(block.data(), static_cast<std::streamsize>(kBlock));
-    if (!file) return fail("{} cannot be read", path);
+    const uint64_t at = (file->size() - block.size()) / (kBlocks - 1) * i;
+    if (const Result<> read = file->read_at(block.data(), block.size(), at); !read)
+      return fail(read);
     bytes += block;
   }
   return remote::sha256(bytes);
@@ -270,7 +271,7 @@ Result<std::string> hash_of_inputs(recipe::Recipe recipe, const remote::Progress
       std::error_code unreadable;
       const uint64_t size = fs::file_size(file.path, unreadable);
       const Result<std::string> hash = !unreadable && size >= kLarge
-                                           ? hash_of_blocks(file.path, size)
+                                           ? hash_of_blocks(file.path)
                                            : hash_of(cache, file.path, hashing);
       if (!hash) return fail(hash);
       list += fmt::format("{}  {}  {}\n", input.key, *hash, file.name);
