@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/durable_file.h"
+#include "base/json_text.h"
 #include "base/read_json.h"
 #include "workbench/alerts.h"
 #include "workbench/paths.h"
@@ -65,7 +66,7 @@ Result<> write_alert_rules(const std::string& path, const AlertRules& rules) {
   for (const RuleKey& each : kRuleKeys) json[each.name] = rules.*each.value;
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-  return write_atomically(path, json.dump(2) + "\n");
+  return write_atomically(path, json_text(json, 2) + "\n");
 }
 
 }  // namespace heddle::workbench

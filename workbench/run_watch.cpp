@@ -48,6 +48,11 @@ Result<> RunWatch::start() {
   const auto run = reader_->run(run_);
   if (!run) return fail(run);
   ranks_ = run->ranks;
+  const auto recipe = reader_->recipe_values(run_);
+  if (!recipe) return fail(recipe);
+  if (const auto steps = recipe->find("training.steps"); steps != recipe->end())
+    if (const auto* number = std::get_if<double>(&steps->second))
+      last_step_ = static_cast<int64_t>(*number);
   step_ = std::max<int64_t>(run->summary.steps - kHistory, 0);
   if (const Result<> read = read_news(); !read) return read;
   (void)alerts_.take();
@@ -135,7 +140,8 @@ bool RunWatch::look(bool last) {
   read_rules();
   begin();
   // Should the store be what fails, whoever writes to it says so.
-  if (begun_ && read_news() && !last) alerts_.quiet(step_, seconds_since(came_));
+  const bool ends = last || (last_step_ > 0 && step_ >= last_step_);
+  if (begun_ && read_news() && !ends) alerts_.quiet(step_, seconds_since(came_));
   for (const Alert& alert : alerts_.take()) lines_.push_back(line_of(alert));
   for (const storage::LogLine& line : lines_)
     [[maybe_unused]] const Result<> added = writer_.add_line(run_, line).get();

@@ -42,7 +42,8 @@ class RunWatch {
   std::vector<int32_t> ranks_;
   std::optional<double> host_bytes_;  // memory of each host; 0: not known
   bool begun_ = false;
-  int64_t step_ = 0;  // the last one seen
+  int64_t step_ = 0;       // the last one seen
+  int64_t last_step_ = 0;  // of the recipe; 0: not known. No other follows it
   Clock::time_point looked_{}, came_ = Clock::now();
   std::filesystem::file_time_type rules_time_{};
   AlertWatch alerts_;
