@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/probe/report.h"
+#include "storage/difference.h"
 #include "workbench/targets.h"
 
 namespace heddle::workbench {
@@ -51,8 +52,7 @@ Result<> RunWatch::start() {
   const auto recipe = reader_->recipe_values(run_);
   if (!recipe) return fail(recipe);
   if (const auto steps = recipe->find("training.steps"); steps != recipe->end())
-    if (const auto* number = std::get_if<double>(&steps->second))
-      last_step_ = static_cast<int64_t>(*number);
+    last_step_ = static_cast<int64_t>(storage::number_of(steps->second).value_or(0));
   step_ = std::max<int64_t>(run->summary.steps - kHistory, 0);
   if (const Result<> read = read_news(); !read) return read;
   (void)alerts_.take();
