@@ -1,6 +1,6 @@
 // A chart on a board: what a person does with it is in its menu, which opens by its button and by
-// the right mouse button and by the menu key. Its head drags it to another place, its lower right
-// corner makes it larger. GUI thread only.
+// the menu key. Its head drags it to another place, its lower right corner makes it larger. GUI
+// thread only.
 #pragma once
 
 #include <QMenu>
