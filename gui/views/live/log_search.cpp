@@ -13,7 +13,9 @@ namespace heddle::gui {
 LogSearch::LogSearch(QTextBrowser* view, QWidget* parent) : QWidget(parent), view_(view) {
   field_ = new SearchField(tr("Search the log"));
   field_->installEventFilter(this);
-  field_->setMinimumWidth(80);  // the card keeps its width
+  field_->setMinimumWidth(80);
+  // The card keeps its width.
+  field_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   count_ = caption({});
   count_->setMinimumWidth(count_->fontMetrics().horizontalAdvance(QStringLiteral("000 of 000")));
   count_->setAlignment(Qt::AlignCenter);
