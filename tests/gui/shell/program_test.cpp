@@ -30,7 +30,7 @@ class ProgramTest : public QObject {
     const auto [code, said] = heddle({QStringLiteral("rnus")});
     QCOMPARE(code, 2);
     QVERIFY2(said.contains("rnus is no command; valid: "), said.constData());
-    QVERIFY2(said.contains("--demo, launch, stop, tail, ") && said.contains(", export, ") &&
+    QVERIFY2(said.contains("--demo, launch, queue, stop, tail, ") && said.contains(", export, ") &&
                  said.contains(", restore, ") && said.contains(", render"),
              said.constData());
   }
