@@ -132,6 +132,7 @@ void RunArrangement::readAdded(const QStringList& keys) {
         const bool renewed = keys != model_.added();
         model_.setAdded(keys, std::move(*values));
         if (wanted_) return apply(*std::exchange(wanted_, {}));
+        if (!wantedGroup_.isEmpty()) setGroup(std::exchange(wantedGroup_, {}));
         if (renewed) columns_->renew();
         if (renewed) saving_.start();
       });
@@ -149,6 +150,13 @@ void RunArrangement::setGroup(const QString& key) {
   saving_.start();
 }
 
+void RunArrangement::groupBySweep() {
+  const QString key = QStringLiteral("group");
+  if (model_.columnOf(key) >= 0) return setGroup(key);
+  wantedGroup_ = key;
+  setColumn(key, true);
+}
+
 void RunArrangement::fillGroupMenu(QMenu* menu) {
   menu->clear();
   const auto add = [&](const QString& key, const QString& text) {
@@ -158,6 +166,9 @@ void RunArrangement::fillGroupMenu(QMenu* menu) {
   };
   add({}, tr("No groups"));
   add(kByLineage, tr("lineage: runs that go on from each other"));
+  if (model_.columnOf(QStringLiteral("group")) < 0)
+    menu->addAction(tr("sweep: runs that were launched together"), this,
+                    &RunArrangement::groupBySweep);
   menu->addSeparator();
   for (int visual = 0; visual < header_->count(); ++visual) {
     const int column = header_->logicalIndex(visual);
@@ -165,8 +176,7 @@ void RunArrangement::fillGroupMenu(QMenu* menu) {
                         column != RunsModel::Curve && columns_->isShown(column);
     if (groups) add(model_.keyOf(column), labelOf(model_.keyOf(column)));
   }
-  if (model_.columnOf(QStringLiteral("group")) < 0)
-    menu->addAction(tr("another column …"), this, &RunArrangement::chooseColumns);
+  menu->addAction(tr("another column …"), this, &RunArrangement::chooseColumns);
   menu->addSeparator();
   menu->addAction(tr("Fold all"), this, [this] { lines_.foldAll(true); })
       ->setEnabled(!lines_.group().isEmpty());

@@ -43,6 +43,8 @@ class RunArrangement : public QObject {
   void fillViewMenu(QMenu* menu);
   void offer(int section, const QPoint& globalPosition);
   void setGroup(const QString& key);
+  /// Shows the column of sweeps where it is not, and groups by it.
+  void groupBySweep();
   void apply(const RunView& view);
   RunView current() const;
   void saveAs();
@@ -62,6 +64,7 @@ class RunArrangement : public QObject {
   QPushButton* views_;
   Job reading_;
   std::optional<RunView> wanted_;  // to be put in use once its columns are there
+  QString wantedGroup_;            // the same of a column to group by; empty: none
   bool keeping_ = false;
   QTimer saving_;
 };

@@ -175,6 +175,14 @@ class RunArrangingTest : public QObject {
     QVERIFY(page_->subtitle().startsWith("6 runs"));
   }
 
+  void runsOfASweepAreGroupedByOneEntryOfTheMenu() {
+    QVERIFY(columnCalled("group") < 0);
+    groupBy(QStringLiteral("sweep: runs that were launched together"));
+    QTRY_VERIFY(page_->isReady() && columnCalled("group") >= 0);
+    QTRY_COMPARE(table()->model()->rowCount(), 8);  // two sweeps' heads, and 6 runs
+    QVERIFY2(shown().contains("group cool sweep"), qPrintable(shown().join('\n')));
+  }
+
   void groupsFoldByMouseAndKeyboard() {
     groupBy(QStringLiteral("state"));
     QCOMPARE(table()->model()->rowCount(), 7);
@@ -293,6 +301,7 @@ class RunArrangingTest : public QObject {
         log += must(telemetry::encode(record, static_cast<uint64_t>(step - 1)));
       }
       must(writer->ingest(id, 0, 0, 0, log).get());
+      if (name.starts_with("cool")) must(writer->set_group(id, "cool sweep").get());
       must(writer->set_state(id, storage::RunState::done).get());
     };
     add("cool-1", "1e-4", {3.0, 2.5, 2.6});
