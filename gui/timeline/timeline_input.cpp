@@ -5,6 +5,7 @@
 #include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "gui/timeline/timeline_widget.h"
 
@@ -171,13 +172,15 @@ void TimelineWidget::mouseMoveEvent(QMouseEvent* event) {
 
 void TimelineWidget::mouseReleaseEvent(QMouseEvent* event) {
   const bool click = (event->pos() - pressed_).manhattanLength() < 4;
-  if (drag_ == Drag::select && click) {
+  const bool selected = std::exchange(drag_, Drag::none) == Drag::select;
+  if (selected && click) {
     select({});
     if (const auto lane = laneAt(event->pos())) lane_ = *lane;
     viewport()->update();
     setCurrent(spanAt(event->pos()));
+  } else if (selected) {
+    Q_EMIT selectionChanged();  // for those who wait for its end
   }
-  drag_ = Drag::none;
 }
 
 bool TimelineWidget::viewportEvent(QEvent* event) {

@@ -30,6 +30,7 @@ TimelineView::TimelineView(QWidget* parent) : QSplitter(Qt::Vertical, parent) {
   setStretchFactor(1, 0);
   setFocusProxy(timeline_);
   connect(timeline_, &TimelineWidget::selectionChanged, this, [this] {
+    if (timeline_->isDragging()) return;  // lanes must not move under the pointer
     if (timeline_->selection())
       show(statistics_);
     else if (details_->currentWidget() == statistics_)

@@ -81,6 +81,8 @@ class TimelineWidget : public QAbstractScrollArea {
   /// The dragged stretch, in microseconds on the axis (rows may be shifted against it).
   std::optional<Interval> selection() const { return selection_; }
   void select(std::optional<Interval> range);
+  /// The selection's end follows the pointer.
+  bool isDragging() const { return drag_ == Drag::select; }
   /// A row's statistics over the selection, or over its whole step when there is none.
   Statistics statistics(size_t row) const;
 

@@ -77,8 +77,11 @@ class LineageTest : public QObject {
   process::Completed heddle(std::vector<std::string> words) const {
     const std::string bin = fixture_->path("bin");
     fs::create_directories(bin);
-    fs::copy_file(HEDDLE_BINARY_DIR "/command_driver", bin + "/heddle",
-                  fs::copy_options::skip_existing);
+    // By another process: a descriptor of ours that writes it could go to a child that another
+    // thread starts meanwhile, and a file that is written to cannot be run.
+    if (!fs::exists(bin + "/heddle"))
+      must(process::run({.argv = {"cp", HEDDLE_BINARY_DIR "/command_driver", bin + "/heddle"},
+                         .deadline = std::chrono::seconds(60)}));
     words.insert(words.begin(), bin + "/heddle");
     words.insert(words.end(), {"--store", fixture_->store});
     return must(process::run({.argv = words, .deadline = std::chrono::seconds(60)}));

@@ -48,6 +48,7 @@ class RunMarksTest : public QObject {
     QTest::keyClick(field, Qt::Key_Return);
     editor->hide();
     QTRY_COMPARE(tags(store_->runs.whole), (std::vector<std::string>{"base line"}));
+    QTRY_VERIFY(page_->isReady() && text(store_->runs.whole, RunsModel::Tags) == "base line");
     tick({store_->runs.whole, store_->runs.failed});
     page_->activateWindow();
     table()->setFocus();
