@@ -12,6 +12,9 @@ namespace {
 
 // Raw, next to its smoothed companion: the fainter the more curves cover each other.
 constexpr double kFaint = 0.4, kFaintest = 0.12;
+/// Above so many curves their raw lines are a carpet that shows nothing and takes most of a frame:
+/// only a highlighted curve has its own.
+constexpr size_t kMaxRaw = 16;
 constexpr double kBehind = 0.5;  // a curve, next to a highlighted one
 constexpr double kBandOpacity = 0.22;
 constexpr double kBetweenMarks = 113;  // pixels, on each of a few curves
@@ -64,7 +67,8 @@ void CurveLayer::draw(QCPPainter* painter) {
   painter->setAntialiasing(curves_.size() <= kMaxAntialiased);
   for (const bool highlighted : {false, true}) {
     for (const DrawnCurve& curve : curves_)
-      if (!curve.smooth.empty() && !curve.hasBand && curve.highlighted == highlighted)
+      if (!curve.smooth.empty() && !curve.hasBand && curve.highlighted == highlighted &&
+          (highlighted || curves_.size() <= kMaxRaw))
         drawLine(*painter, curve.raw, blend(colors().surface, colorOf(curve), faint),
                  Extremes::drawn, 1);
   }

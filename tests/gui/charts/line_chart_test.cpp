@@ -53,6 +53,30 @@ class LineChartTest : public QObject {
     QCOMPARE(chart.redraws(), after);  // nothing changed, nothing is drawn
   }
 
+  void of_many_smoothed_curves_only_the_highlighted_one_shows_its_samples() {
+    LineChart chart("Loss", Unit::loss);
+    chart.setSmoothing(10);
+    for (int curve = 0; curve < 20; ++curve) chart.addCurve({}, Qt::red);
+    show(chart);
+    for (int curve = 0; curve < 20; ++curve)
+      for (int step = 1; step <= 99; ++step) chart.append(curve, step, step == 50 ? 9.0 : 1.0);
+    const auto pixelsOfTheSpike = [&](int highlighted) {
+      chart.setHighlighted(highlighted);
+      chart.flush();
+      auto* plot = chart.findChild<QCustomPlot*>();
+      const QImage image = plot->grab().toImage();
+      int red = 0;  // halfway up, where no smoothed curve comes
+      const int y = static_cast<int>(plot->yAxis->coordToPixel(7));
+      for (int x = plot->axisRect()->left(); x < plot->axisRect()->right(); ++x) {
+        const QColor at = image.pixelColor(x, y);
+        red += at.red() > at.blue() + 20;
+      }
+      return red;
+    };
+    QCOMPARE(pixelsOfTheSpike(-1), 0);
+    QVERIFY(pixelsOfTheSpike(3) > 0);
+  }
+
   void ticks_are_round_in_the_unit_shown() {
     LineChart memory("Memory", Unit::bytes);
     memory.addCurve("run", Qt::blue);
