@@ -120,7 +120,7 @@ class Session : public QObject {
   void continueRequested(qint64 run, bool fork);  // the dialog that says what will happen
   void reproduceRequested(qint64 run);            // likewise
   void trainingRequested();  // of the sample recipe on this machine, right away
-  /// Of runs into the store; none: a person chooses them.
+  /// Imports runs into the store; none: a person chooses them.
   void importRequested(const QStringList& paths = {});
   void tourRequested();
   /// A toast. `subject` ("run 12"): the newest message of it replaces the older ones.

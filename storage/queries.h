@@ -98,7 +98,7 @@ struct LogDigest {
   uint64_t last_seq = 0;
   uint64_t checksum = 0;  // the sum of the records' digests, whatever their order
 };
-/// Of one record: its sequence number and its frame's checksum.
+/// One record: its sequence number and its frame's checksum.
 uint64_t digest_of(uint64_t seq, uint64_t checksum);
 
 /// Records of a log as the log had them.

@@ -1,4 +1,4 @@
-// What the virtual tables of SQL read: samples as charts show them, spans as they were recorded.
+// The virtual tables of SQL read: samples as charts show them, spans as they were recorded.
 #include <algorithm>
 #include <array>
 #include <utility>

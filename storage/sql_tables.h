@@ -13,7 +13,7 @@
 
 namespace heddle::storage {
 
-/// What a statement wants of such a table; rows beyond it do no harm.
+/// The rows that a statement asks for; more of them do no harm.
 struct SqlBounds {
   std::optional<int64_t> run, rank;
   std::optional<std::string> metric;

@@ -1,4 +1,4 @@
-// What the store keeps of step records once their values are in chunks: which records there were,
+// The rest of step records once their values are in chunks: which records there were,
 // and which metrics each had. Together with the chunks that is all of them: a record is put into a
 // block only where its payload can be made again from both, byte by byte.
 #pragma once
@@ -44,7 +44,7 @@ class StepBlockMaker {
   bool is_full() const { return block_.entries.size() >= kBlockSteps || members_ >= kMaxMembers; }
   const StepBlock& block() const { return block_; }
 
-  /// Of all sets together.
+  /// All sets together.
   static constexpr size_t kMaxMembers = size_t{1} << 20;
 
  private:

@@ -64,7 +64,7 @@ class AlertWatch {
   void loss(int64_t step, double value);
   void throughput(int64_t step, double tokens_per_second);
   void step_seconds(double value);
-  /// Of the ranks of a host.
+  /// The ranks of a host.
   void memory(int64_t step, const std::string& host, double bytes, double limit);
   /// How long no step has ended; `step`: the last one, 0: none yet. 0 seconds: one has just ended.
   void quiet(int64_t step, double seconds);

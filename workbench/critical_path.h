@@ -1,4 +1,4 @@
-// What a step's time hangs on: of all that its ranks did, the chain that nothing else was faster
+// The critical path of a step: of all that its ranks did, the chain that nothing else was faster
 // than. From measured or predicted spans and their dependencies: a rank computes in order; a
 // collective begins when all its ranks have come to it, and after the transfer before it on the
 // wire; compute goes on once what it waits for has come. Where a plan is known it says who meets

@@ -131,7 +131,7 @@ std::vector<FilterCandidate> signs_for(KeyKind kind) {
   }
 }
 
-/// Those that begin with what is typed come first.
+/// Candidates that begin with the typed text come first.
 void rank(std::vector<FilterCandidate>& all, const std::string& typed, size_t limit) {
   std::erase_if(all, [&](const FilterCandidate& one) {
     return !fits(one.text, typed) && !fits(one.detail, typed);

@@ -37,7 +37,7 @@ std::span<const FilterColumn> filter_columns();
 /// Null: no column has that key.
 const FilterColumn* filter_column(std::string_view key);
 
-/// What becomes of a metric's samples: "best(loss)" is a key too.
+/// A metric's samples as one value: "best(loss)" is a key too.
 struct MetricKey {
   std::string aggregate;  // last, min, max, mean, best
   std::string metric;

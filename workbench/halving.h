@@ -12,7 +12,7 @@
 
 namespace heddle::workbench {
 
-/// What `--halving METRIC:KEEP[@STEP,STEP…]` says.
+/// The wish that `--halving METRIC:KEEP[@STEP,STEP…]` states.
 struct HalvingWish {
   std::string metric;
   int64_t keep = 1;                 // runs that train to the end
@@ -36,7 +36,7 @@ struct Contender {
   std::map<int64_t, double> values = {};  // by the rung's step: the metric there; NaN: not finite
 };
 
-/// What a rung means for a run that has reached it.
+/// A rung's verdict on a run that has reached it.
 struct RungDecision {
   storage::RunId run = 0;
   int64_t step = 0;

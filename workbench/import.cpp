@@ -65,7 +65,7 @@ Result<> add_lines(storage::Reader& reader, storage::Writer& writer, storage::Ru
   return {};
 }
 
-/// What another store knew of the run.
+/// Another store's row of the run.
 Result<> add_marks(storage::Writer& writer, storage::RunId run, const ForeignRun& foreign) {
   const storage::RunSummary& marks = foreign.marks;
   std::vector<storage::Writer::Future<>> changes;

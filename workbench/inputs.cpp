@@ -81,7 +81,8 @@ Result<std::string> hash_of(remote::HashCache& cache, const std::string& path,
   return cache.sha256_of(path, [&](uint64_t bytes) { return hashing(done += bytes, size); });
 }
 
-/// Of a large file: its size and blocks all over it, which a change of the data hardly misses.
+/// A large file counts by its size and blocks all over it, which a change of the data hardly
+/// misses.
 Result<std::string> hash_of_blocks(const std::string& path) {
   constexpr uint64_t kBlocks = 256, kBlock = 16384;
   if (const Result<> may = storage::may_open(path); !may) return fail(may);

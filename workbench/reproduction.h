@@ -17,7 +17,7 @@ inline constexpr const char* kEngineBuild = "engine_build";  // hash of the engi
 inline constexpr const char* kMachine = "machine";           // hosts in words
 inline constexpr const char* kFingerprint = "fingerprint";   // hash of engine and hosts
 
-/// Those values of the run that a recipe would be now. A hash that cannot be made is left out.
+/// The recipe's values as they would be recorded now. A hash that cannot be made is left out.
 storage::Values environment_of(const recipe::Recipe& recipe, const TargetNow& target,
                                const remote::Progress& hashing);
 

@@ -58,7 +58,7 @@ class RunFilter {
  public:
   /// A key's value for the run at hand; nullopt: the run has none.
   using Lookup = std::function<std::optional<storage::Value>(const std::string& key)>;
-  /// What a plain word is looked for in.
+  /// The text that plain words are looked for in.
   using Words = std::function<std::string()>;
 
   RunFilter() = default;

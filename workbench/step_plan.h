@@ -1,4 +1,4 @@
-// What the plan of a run knows of the spans of its steps. Immutable once made.
+// A run's plan, looked up by the spans of its steps. Immutable once made.
 #pragma once
 
 #include <map>

@@ -31,7 +31,7 @@ struct BoardLayout {
 std::optional<BoardLayout> boardLayout(const QByteArray& json);
 QByteArray toJson(const BoardLayout& layout);
 
-/// What the settings have for one page.
+/// The settings of one page.
 class BoardViews {
  public:
   /// `page`: "live". Empty: nothing is kept.

@@ -25,7 +25,7 @@ class DropMark : public QWidget {
   void paintEvent(QPaintEvent*) override { QPainter(this).fillRect(rect(), colors().accent); }
 };
 
-/// What the charts need to know of the runs. A run that has been removed is left out.
+/// The runs as the charts need them. A run that has been removed is left out.
 std::vector<CurveRun> readCurveRuns(storage::Reader& reader, const std::vector<qint64>& runs) {
   std::vector<CurveRun> found;
   for (const qint64 id : runs) {

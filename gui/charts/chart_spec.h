@@ -26,7 +26,7 @@ struct ChartSpec {
 };
 
 QJsonObject toJson(const ChartSpec& spec);
-/// What is missing or cannot be is as in a new spec.
+/// Missing and impossible members are as in a new spec.
 ChartSpec chartSpec(const QJsonObject& object);
 
 }  // namespace heddle::gui

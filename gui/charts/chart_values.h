@@ -1,4 +1,4 @@
-// What a chart shows, as a table: x and every curve's values, in the curves' full precision.
+// A chart as a table: x and every curve's values, in the curves' full precision.
 #pragma once
 
 #include <QString>

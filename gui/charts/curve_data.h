@@ -25,7 +25,7 @@ enum class ChartX {
 // In place of a rank: the ranks' values as one, or every rank's own curve.
 inline constexpr int32_t kAllRanks = -1, kEachRank = -2;
 
-/// What has to be known of a run before its curves are read.
+/// A run's facts that reading its curves needs.
 struct CurveRun {
   storage::RunId id = 0;
   std::vector<int32_t> ranks;

@@ -110,7 +110,7 @@ Range LineChart::drawCurves(const Range& x) {
   return values.empty() ? y : inner(std::move(values));
 }
 
-/// What a person has set goes before what the curves need.
+/// A person's limits go before the range of the curves.
 Range LineChart::shownY(Range y) const {
   Range shown = padded(y, unit_, logY_);
   const auto fits = [this](std::optional<double> limit) { return limit && (!logY_ || *limit > 0); };

@@ -125,7 +125,7 @@ CurveQuery MetricChart::query() const {
                    .pixels = std::max(100, width())};
   const bool complete =
       std::ranges::all_of(curves_, [](const auto& each) { return each.second.complete; });
-  // What is there already needs no finer reading, however far one zooms and however wide it is.
+  // Samples that are there need no finer reading, at any zoom and width.
   if (complete && !curves_.empty())
     query.pixels = asked_.pixels;
   else if (!showsAll())

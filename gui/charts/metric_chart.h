@@ -36,7 +36,7 @@ class MetricChart : public LineChart {
   void setSpec(ChartSpec spec);
 
   void setRuns(std::vector<BoardRun> runs);
-  /// What the store has of them: curves whose version has grown are read again.
+  /// The store's versions of them: curves whose version has grown are read again.
   void setSources(std::vector<CurveRun> sources);
   void setBaseline(qint64 run);  // 0: none
   bool hasBaseline() const { return baseline_ != 0; }

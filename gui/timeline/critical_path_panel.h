@@ -1,5 +1,5 @@
-// What the shown step hangs on: the path is found in the background and drawn on the lanes; a table
-// says what would have to be faster, and by how much before something else is in the way. GUI
+// The critical path of the shown step: it is found in the background and drawn on the lanes; a
+// table says what would have to be faster, and by how much before something else is in the way. GUI
 // thread only.
 #pragma once
 

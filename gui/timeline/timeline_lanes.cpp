@@ -1,6 +1,6 @@
 #include "gui/timeline/timeline_widget.h"
 
-// What a person does to a timeline's rows.
+// A timeline's rows as a person changes them.
 namespace heddle::gui {
 namespace {
 

@@ -1,4 +1,4 @@
-// What can be done with a timeline and its rows, as a menu. GUI thread only.
+// The menu of a timeline and its rows. GUI thread only.
 #pragma once
 
 #include <QMenu>

@@ -49,7 +49,7 @@ struct PathMark {
 
 /// Whether a span of the row with that number is found.
 using SpanTest = std::function<bool(size_t row, const telemetry::Span&)>;
-/// Of each span, or of one for all of a row that share operator, module and stream.
+/// For each span, or once for all of a row that share operator, module and stream.
 enum class Tested : uint8_t { everySpan, everyLabel };
 
 /// An operator or module that contains the text, case ignored. One label, one answer.

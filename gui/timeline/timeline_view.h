@@ -27,7 +27,7 @@ class TimelineView : public QSplitter {
   void keepLanesAs(const QString& key);
 
  Q_SIGNALS:
-  /// What became of an export, in words.
+  /// The outcome of an export, in words.
   void saved(const QString& words, bool good);
 
  protected:

@@ -58,7 +58,7 @@ class TimelineWidget : public QAbstractScrollArea {
   void setPath(std::vector<PathMark> path);
   const std::vector<PathMark>& path() const { return path_; }
 
-  /// What is on screen without pointer and selection, painted anew: for a picture of any kind.
+  /// Paints the screen again without pointer and selection: for a picture of any kind.
   void paintPicture(QPainter& painter);
 
   /// In the middle while there are no rows.
@@ -138,7 +138,7 @@ class TimelineWidget : public QAbstractScrollArea {
   void find();
   void invalidate();
   void changeView();
-  /// What is shown is about to be left: steps that follow one another at once count as one.
+  /// The view is about to change: changes that follow one another at once count as one.
   void rememberView();
   void showView(const std::optional<ZoomHistory::View>& view);
   /// Zooms or pans by hand.

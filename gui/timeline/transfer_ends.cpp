@@ -21,7 +21,7 @@ const plan::Transfer* plannedOf(const TimelineRow& row, const Span& span) {
 /// Whether a row's transfer may be the one looked for; asked of each of them.
 using Alike = std::function<bool(const Lane& lane, size_t span)>;
 
-/// Of one name. A comparison of numbers a span: pages ask with every move of the pointer.
+/// Test for one name. A comparison of numbers a span: pages ask with every move of the pointer.
 Alike alikeByName(const Lane& lane, const Span& like) {
   uint32_t label = 0;
   while (label < lane.labels() &&
@@ -33,7 +33,7 @@ Alike alikeByName(const Lane& lane, const Span& like) {
   };
 }
 
-/// Of the row's transfers over a group.
+/// The row's transfers over a group.
 Alike alikeByGroup(const TimelineRow& row, const std::string& group) {
   return [&row, group](const Lane& of, size_t span) {
     if (of.spans()[span].stream != telemetry::kTransfer) return false;

@@ -17,7 +17,7 @@ struct TransferEnds {
   bool byName = false;
 };
 
-/// Of a transfer, or of a wait for one; none where the span is neither.
+/// The transfer, or the one that the span waits for; none where it is neither.
 std::optional<TransferEnds> endsOf(const std::vector<TimelineRow>& rows, const SpanRef& span);
 
 /// The row that came to the collective last: of all its ends, the one whose compute before it ended

@@ -63,7 +63,7 @@ class QueueTest : public QObject {
     QVERIFY(names(store.reader).isEmpty());
     QCOMPARE(must(store.reader.runs_changed_since(cursor)).changed.size(), size_t(3));
 
-    // What does not wait can neither begin nor be taken out.
+    // A run that does not wait can neither begin nor be taken out.
     QVERIFY(!store.writer->begin_queued(made[1].id, "[]", "/runs/out").get());
     const auto again = store.writer->take_out(made[0].id).get();
     QVERIFY(!again);

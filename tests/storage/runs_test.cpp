@@ -346,7 +346,7 @@ class RunsTest : public QObject {
     QCOMPARE(name("debug@300", true, Kind::resume), std::string("debug@300→900"));
     QCOMPARE(name("debug@300→700", true, Kind::resume), std::string("debug@300→900"));
     QCOMPARE(name("debug@300→700", true, Kind::fork), std::string("debug@500"));
-    // Of a name that a person gave nothing is dropped.
+    // Nothing is dropped from a name that a person gave.
     QCOMPARE(name("lr@30", false, Kind::fork), std::string("lr@30@500"));
     QCOMPARE(name("lr-2", true, Kind::resume), std::string("lr-2→900"));
     QCOMPARE(name("→700", true, Kind::resume), std::string("→700→900"));

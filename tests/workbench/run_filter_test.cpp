@@ -123,7 +123,7 @@ class RunFilterTest : public QObject {
     fits("name !~ three*"), fits("mode ~ a*o"), fits("name contains words");
     fits("lr in (1e-4, 3e-4)"), not_("lr in (1, 2)"), fits("state in (failed, done) two");
     fits("is starred"), not_("not is starred"), fits("starred = yes"), not_("starred is no");
-    // Of what a run does not have nothing holds, and so its opposite does.
+    // No condition holds for a value that a run lacks, so its opposite does.
     not_("warmup > 1"), fits("not warmup > 1");
   }
   void conditions_are_joined() { values_are_those_of_the_table(); }

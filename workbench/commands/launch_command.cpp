@@ -68,7 +68,7 @@ Result<LaunchRequest> going_on(storage::Reader& reader, const LaunchOptions& opt
   return std::move(plan->launch);
 }
 
-/// What differs from then goes to stderr, before anything is launched.
+/// Differences from then go to stderr, before anything is launched.
 Result<LaunchRequest> again(storage::Reader& reader, const LaunchOptions& options) {
   if (!options.sets.empty() || !options.target.empty())
     return fail("--reproduce launches exactly what {} was; leave {} out, or launch its recipe",

@@ -48,7 +48,7 @@ class QueuePrinter {
   std::map<storage::RunId, std::string> shown_;
 };
 
-/// Those that wait leave the queue, the others are asked to stop.
+/// Waiting runs leave the queue, the others are asked to stop.
 void end_all(storage::Reader& reader, storage::Writer& writer,
              const std::vector<storage::RunId>& runs) {
   for (const storage::RunId id : runs) {

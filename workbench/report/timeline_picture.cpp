@@ -26,7 +26,7 @@ class LanePieces {
     const double from = kStepLabel + static_cast<double>(begin) * scale_;
     const double to = kStepLabel + static_cast<double>(end) * scale_;
     const bool joins = color == color_ && from - to_ < kLeastPiece;
-    // What is too narrow to be seen is a part of what came before it.
+    // A part that is too narrow to be seen joins the one before it.
     if (!joins && to - from < kLeastPiece && from - to_ < kLeastPiece && color_ != nullptr) return;
     if (!joins) {
       flush();

@@ -1,4 +1,4 @@
-// What a person has chosen of the compared runs: the baseline, which ones are hidden or
+// A person's choices for the compared runs: the baseline, which ones are hidden or
 // highlighted, whose timelines are shown. Every part of the page shows it and may change it. GUI
 // thread only.
 #pragma once
@@ -22,7 +22,8 @@ class CompareChoices : public QObject {
   void setRuns(const QList<qint64>& runs);
   const QList<qint64>& runs() const { return runs_; }
 
-  /// What numbers are differences from: the first run, unless another is chosen. 0: no run at all.
+  /// The run that differences are taken from: the first run, unless another is chosen. 0: no run at
+  /// all.
   qint64 baseline() const { return baseline_ != 0 || runs_.isEmpty() ? baseline_ : runs_.first(); }
   void setBaseline(qint64 run);
 

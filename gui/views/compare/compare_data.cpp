@@ -43,7 +43,7 @@ Result<std::vector<int64_t>> commonSteps(storage::Reader& reader,
   return common.value_or(std::vector<int64_t>{});
 }
 
-/// Those that were measured; where none was, one of each pipeline stage.
+/// The measured ranks; where none was measured, one of each pipeline stage.
 std::vector<int64_t> ranksOf(const std::vector<ShownStep>& steps) {
   std::set<int64_t> measured, staged;
   for (const ShownStep& step : steps) {

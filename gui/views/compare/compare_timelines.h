@@ -35,7 +35,7 @@ class CompareTimelines : public Card {
  Q_SIGNALS:
   /// Another step or rank was chosen: data of it are needed.
   void readNeeded();
-  /// What became of an export of the timelines.
+  /// The outcome of an export of the timelines.
   void saved(const QString& words, bool good);
 
  private:

@@ -14,7 +14,7 @@ struct Spread {
   double mean = 0, low = 0, high = 0;
 };
 
-/// Of the finite numbers that the group's runs have.
+/// The finite numbers that the group's runs have.
 Spread spreadOf(const ComparedKey& key, const QStringList& groups, const QString& group) {
   Spread spread{0, 0, INFINITY, -INFINITY};
   for (size_t run = 0; run < key.compared.values.size(); ++run) {

@@ -15,7 +15,7 @@ class RunTableModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  /// Of a row's header: MutedRole, as of its cells; ColorRole and MarkerRole, the run's stroke;
+  /// A row's header: MutedRole, as of its cells; ColorRole and MarkerRole, the run's stroke;
   /// BaselineRole: it is the baseline; TimelineRole: its timeline is shown.
   enum Role { ColorRole = kRolesOfPages, MarkerRole, BaselineRole, TimelineRole };
 

@@ -37,7 +37,7 @@ class ComposeView : public QWidget {
  Q_SIGNALS:
   /// See PredictionPanel.
   void compareRequested();
-  /// What became of an export of the timeline.
+  /// The outcome of an export of the timeline.
   void saved(const QString& words, bool good);
 
  protected:

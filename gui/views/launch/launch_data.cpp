@@ -250,7 +250,7 @@ Result<LaunchOptions> readLaunchOptions(storage::Reader& reader) {
   auto queue = reader.queue();
   if (!queue) return fail(queue);
   options.queue = std::move(*queue);
-  // What waits is in the queue's own list.
+  // Waiting runs are in the queue's own list.
   std::erase_if(*runs, [](const auto& run) {
     return run.target == workbench::kImported || run.state == storage::RunState::queued;
   });

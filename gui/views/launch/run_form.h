@@ -1,4 +1,4 @@
-// What a run is called, on how many ranks and how it is executed; whether it is one or a sweep, and
+// A run's name, its ranks and how it is executed; whether it is one or a sweep, and
 // whether it waits.
 #pragma once
 

@@ -18,7 +18,7 @@ class LogSearch : public QWidget {
   explicit LogSearch(QTextBrowser* view, QWidget* parent = nullptr);
 
   static KeyTable keys();
-  /// What is searched for; empty: nothing.
+  /// The text that is searched for; empty: none.
   QString wanted() const { return field_->text(); }
   /// Finds the places again: the text has changed.
   void refresh();

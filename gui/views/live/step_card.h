@@ -41,7 +41,7 @@ class StepCard : public Card {
   TimelineWidget* timeline() const { return timeline_; }
 
  Q_SIGNALS:
-  /// What became of an export of the timeline.
+  /// The outcome of an export of the timeline.
   void saved(const QString& words, bool good);
   /// The differences from the prediction, node by node.
   void differencesWanted();

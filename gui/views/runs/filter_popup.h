@@ -1,4 +1,4 @@
-// What may be typed next in the filter's field: names, then signs, then values that occur. The
+// Completions in the filter's field: names, then signs, then values that occur. The
 // field keeps the focus: Down and Up choose, Tab or Enter takes, Escape closes.
 #pragma once
 

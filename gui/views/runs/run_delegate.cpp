@@ -35,7 +35,7 @@ const RunLines& linesOf(const QModelIndex& index) {
   return *static_cast<const RunLines*>(index.model());
 }
 
-/// Of how deep a run is in a tree, and its triangle.
+/// The room for a run's depth in a tree, and its triangle.
 int treeRoom(const QModelIndex& index) {
   const RunLines& lines = linesOf(index);
   if (lines.group() != kByLineage) return 0;

@@ -39,7 +39,7 @@ class RunLines : public QAbstractTableModel {
   /// How many of the runs pass the filter.
   int countShown(const QList<qint64>& runs) const;
   const RunsModel& runs() const { return runs_; }
-  /// Of a line that is a run.
+  /// For a line that is a run.
   const RunRow& row(const QModelIndex& index) const { return runs_.row(line(index.row()).row); }
   /// The line of a run; -1: it has none, or is folded away.
   int lineOf(qint64 run) const { return lineOf_.value(run, -1); }

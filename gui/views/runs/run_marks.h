@@ -1,4 +1,4 @@
-// What a person writes on runs: tags, stars, names, notes, colours, and that they are archived. Of
+// A person's marks on runs: tags, stars, names, notes, colours, and that they are archived. Of
 // many at once where many are chosen.
 #pragma once
 

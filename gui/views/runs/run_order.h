@@ -36,7 +36,7 @@ struct RunGroup {
   std::vector<int> rows;  // sorted
 };
 
-/// What is folded; it stays so while the runs change.
+/// The folded groups and trees; they stay so while the runs change.
 struct RunFolds {
   QSet<QString> groups;
   QSet<qint64> runs;

@@ -60,7 +60,7 @@ void RunSelection::restore() {
   Q_EMIT chosenChanged();
 }
 
-/// Those of the runs that are still there; of these, the ones without a line are hidden.
+/// The runs that are still there; the ones without a line are hidden.
 void RunSelection::choose(const QList<qint64>& runs) {
   hidden_.clear();
   QList<int> seen;

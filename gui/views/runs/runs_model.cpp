@@ -134,7 +134,7 @@ std::optional<storage::Value> RunsModel::value(int at, const std::string& key) c
   const auto optional = [](const std::optional<double>& number) {
     return number ? std::optional<storage::Value>(*number) : std::nullopt;
   };
-  // Of a run that goes on, what it holds now.
+  // A run that goes on: what it holds now.
   if (key == "memory") return optional(found.peakBytes);
   if (key == "exposed") return optional(found.exposedShare);
   if (key == "best_loss") return optional(found.bestLoss);

@@ -108,7 +108,7 @@ void RunsTable::dragTo(int line) {
   QList<qint64> passed;
   for (int row = std::min(dragFrom_, line); row <= std::max(dragFrom_, line); ++row)
     if (const RunLine& at = lines().line(row); at.row >= 0) passed.append(at.run);
-  // What an earlier part of the drag went over and left again is as it was.
+  // Rows that an earlier part of the drag went over and left again are as they were.
   chosen().tick(chosen().runs(), false);
   if (!before_.isEmpty()) chosen().tick(before_, true);
   chosen().tick(passed, dragTicks_);

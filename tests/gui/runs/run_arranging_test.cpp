@@ -263,7 +263,7 @@ class RunArrangingTest : public QObject {
     QVERIFY(namedRunViews(*openSettings()).isEmpty());
   }
 
-  // Of another store, or written by hand.
+  // From another store, or edited by a person.
   void aViewOfWhatIsNotThereDoesNoHarm() {
     auto settings = openSettings();
     settings->setValue("runs/added", QStringList{"no.such.key", "last(nothing)"});

@@ -1,4 +1,4 @@
-// What a person writes on runs from the table: tags of many at once, names, stars, the archive,
+// A person's marks on runs of the table: tags of many at once, names, stars, the archive,
 // their own colours; and rows copied as text.
 #include <QApplication>
 #include <QClipboard>
@@ -134,7 +134,7 @@ class RunMarksTest : public QObject {
     session_->start();
     RunSlots& known = session_->runSlots();
     QTRY_COMPARE(runStroke(known.of(two)[0], Scheme::dark).color, QColor("#12ab34"));
-    // Of two with one colour the markers differ.
+    // Two runs of one colour have different markers.
     QVERIFY(runStroke(known.of(two)[0], Scheme::dark).marker !=
             runStroke(known.of(two)[1], Scheme::dark).marker);
   }

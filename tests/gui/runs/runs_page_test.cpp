@@ -181,7 +181,7 @@ class RunsPageTest : public QObject {
     QTest::keyClick(filter, Qt::Key_Escape);
     QVERIFY(!popup->isVisible());
     QVERIFY(filter->hasFocus());
-    // Of a key that the table does not show: the values that occur.
+    // A key that the table does not show: the values that occur.
     filter->clear();
     QTest::keyClicks(filter, QStringLiteral("wrapping.mode = n"));
     QTRY_VERIFY(popup->isVisible() && popup->item(0)->text() == QStringLiteral("none"));
