@@ -22,7 +22,7 @@ struct PageEntry {
   const char* title;  // on screen, in the top bar and the rail; translated in the context "Pages"
   const char* icon;   // of resources/icons
   Qt::Key key;        // with Ctrl: goes there
-  const char* help;   // a few sentences for whoever is here for the first time; translated alike
+  const char* help;   // a few sentences for a first visit; translated alike
   Page* (*make)(Session& session);
   bool inRail = true;
 };

@@ -12,8 +12,8 @@
 namespace heddle::storage {
 namespace {
 
-constexpr double kFullHeat = 0.25;   // of the baseline
-constexpr double kLeastHeat = 0.12;  // of the colour
+constexpr double kFullHeat = 0.25;  // of the baseline
+constexpr double kMinHeat = 0.12;   // of the colour
 
 std::optional<double> finite_number_of(const std::optional<Value>& value) {
   const auto found = value ? number_of(*value) : std::nullopt;
@@ -35,7 +35,7 @@ std::optional<double> number_of(const Value& value) {
 double Difference::heat() const {
   if (better == 0) return 0;
   const double share = relative ? std::abs(*relative) / kFullHeat : 1;
-  return std::clamp(std::sqrt(share), kLeastHeat, 1.0);
+  return std::clamp(std::sqrt(share), kMinHeat, 1.0);
 }
 
 std::optional<Difference> difference_of(const std::string& key,

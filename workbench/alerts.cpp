@@ -17,7 +17,7 @@ constexpr size_t kRates = 1024, kFewRates = 32, kRecentRates = 8;
 constexpr size_t kSeconds = 64;
 constexpr int kCalm = 16;  // steps
 /// Deviations that are smaller, as a share of the median, are not what makes a spike.
-constexpr double kLeastDeviation = 0.01;
+constexpr double kMinDeviation = 0.01;
 /// How many usual steps without a step are a silence.
 constexpr double kUsualSteps = 10;
 /// Capture, tokenizing and loading come before the first step.
@@ -48,7 +48,7 @@ double middle_of(const std::deque<double>& values) {
 double deviation_of(const std::deque<double>& values, double median) {
   std::vector<double> distances;
   for (const double value : values) distances.push_back(std::abs(value - median));
-  return std::max(kNormal * middle_of(std::move(distances)), kLeastDeviation * std::abs(median));
+  return std::max(kNormal * middle_of(std::move(distances)), kMinDeviation * std::abs(median));
 }
 
 void keep(std::deque<double>& values, double value, size_t most) {

@@ -198,7 +198,7 @@ std::vector<FilterCandidate> candidates(const FilterCompletion& completion, cons
       all = names_for(keys, completion.typed);
       break;
     case Expects::sign:
-      // Any other word stands for itself.
+      // Any other word is taken as it is.
       if (is_key(keys, completion.key))
         all = signs_for(kind_of(completion.key));
       else

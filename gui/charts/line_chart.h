@@ -141,7 +141,7 @@ class LineChart : public Card {
   void allShown();
   void crosshairMoved(std::optional<double> x);
   void extentChanged();
-  /// Another stretch of x is shown, whoever asked for it.
+  /// Another stretch of x is shown, by a person or by the program.
   void shownChanged();
 
  protected:

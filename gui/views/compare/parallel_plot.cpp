@@ -13,7 +13,7 @@ namespace heddle::gui {
 namespace {
 
 constexpr int kSideRoom = 56, kTopRoom = 30, kBottomRoom = 26;
-constexpr double kBrushWidth = 12, kLeastBrush = 0.01;
+constexpr double kBrushWidth = 12, kMinBrush = 0.01;
 constexpr double kDimmed = 0.22;  // of a line's colour, where others are brushed
 constexpr double kNear = 5;       // pixels to a line that is pointed at
 
@@ -209,7 +209,7 @@ void ParallelPlot::mouseMoveEvent(QMouseEvent* event) {
 void ParallelPlot::mouseReleaseEvent(QMouseEvent* event) {
   if (!pressed_) return;
   const double place = placeAt(event->position().y());
-  if (std::abs(place - *pressed_) < kLeastBrush) brushes_.erase(axes_[current_].name);
+  if (std::abs(place - *pressed_) < kMinBrush) brushes_.erase(axes_[current_].name);
   pressed_.reset();
   tell();
 }
