@@ -174,7 +174,7 @@ class Reader {
   Result<std::map<std::string, MetricSummary>> metric_summaries(RunId run);
   Result<Comparison> compare(const std::vector<RunId>& runs);
 
-  /// At most `max_points` bins over the range, from the pyramid. Two names are those of x axes, for
+  /// At most `max_points` bins over the range, from the pyramid. Two names mean x axes, for
   /// runs that have them (RunDetail::axes), in `samples` too: "time", the seconds since the rank's
   /// first step, and "tokens", the metric tokens_seen where none is called so.
   Result<std::vector<Bin>> series(RunId run, const std::string& name, int32_t rank, StepRange range,
