@@ -223,7 +223,7 @@ void LivePage::showRun(qint64 run) {
 
 QJsonObject LivePage::keptState() const {
   // Unless a person has picked one the newest is shown, at the next start too.
-  return picked_ && cursor_.run > 0 ? QJsonObject{{"run", cursor_.run}} : QJsonObject();
+  return picked_ && cursor_.run > 0 ? QJsonObject{{"run", qint64{cursor_.run}}} : QJsonObject();
 }
 
 void LivePage::restoreState(const QJsonObject& state) {

@@ -30,7 +30,7 @@ QJsonObject RunsPage::keptState() const {
           {"folded_runs", toJson(folds.runs.values())},
           {"chosen", toJson(selection_->runs())},
           {"ticks", selection_->ticks()},
-          {"current", current.isValid() ? lines_.line(current.row()).run : 0},
+          {"current", current.isValid() ? qint64{lines_.line(current.row()).run} : 0},
           {"top", runFrom(lines_, table_->rowAt(0))},
           {"drawer", !drawerClosed_}};
 }
