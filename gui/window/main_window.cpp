@@ -28,7 +28,7 @@ namespace {
 
 const QString kWelcomePage = QStringLiteral("welcome");
 const QString kGeometry = QStringLiteral("geometry"), kShownPage = QStringLiteral("page");
-constexpr int kSaveMilliseconds = 1000;
+constexpr int kKeepMilliseconds = 1000;
 
 }  // namespace
 
@@ -65,7 +65,7 @@ MainWindow::MainWindow(Session& session)
   connect(drops, &DropArea::storeWanted, this, &MainWindow::openStore);
   connectSession();
   connect(top_->search(), &QAbstractButton::clicked, palette_, &CommandPalette::toggle);
-  saving_.setInterval(kSaveMilliseconds);
+  saving_.setInterval(kKeepMilliseconds);
   connect(&saving_, &QTimer::timeout, this, &MainWindow::save);
   switchTo(page(QStringLiteral("runs")));
 }

@@ -170,7 +170,7 @@ class RestartTest : public QObject {
     Q_EMIT session_->runRequested("live", store_->runs.failed);
     const KeptSession kept(store_->path());
     QTRY_COMPARE(kept.read()["page"].toString(), QString("live"));
-    QTRY_COMPARE(kept.read()["live"]["run"].toInteger(), store_->runs.failed);
+    QTRY_COMPARE(kept.read()["live"].toObject()["run"].toInteger(), store_->runs.failed);
   }
 
   void a_torn_session_is_none() {
