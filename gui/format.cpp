@@ -5,6 +5,11 @@
 #include "base/one_line.h"
 
 namespace heddle::gui::format {
+namespace {
+
+Dates datesInUse = Dates::by_distance;
+
+}  // namespace
 
 QString spelled(const std::string& name) { return QString::fromStdString(one_line(name)); }
 
@@ -21,9 +26,12 @@ QString signedValue(const QString& formatted, bool negative) {
   return (negative ? QChar(0x2212) : QChar('+')) + digits;
 }
 
+void setDates(Dates dates) { datesInUse = dates; }
+
 QString when(const QDateTime& time, const QDateTime& now) {
   const QLocale english(QLocale::English);
   if (!time.isValid()) return kNone;
+  if (datesInUse == Dates::by_clock) return time.toString(QStringLiteral("yyyy-MM-dd HH:mm"));
   const qint64 ago = time.secsTo(now);
   if (ago >= 0 && ago < 60) return QStringLiteral("now");
   if (ago >= 0 && ago < 3600) return QStringLiteral("%1 min ago").arg(ago / 60);

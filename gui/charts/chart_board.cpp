@@ -13,6 +13,13 @@
 namespace heddle::gui {
 namespace {
 
+/// The chart, where it has what `from` says, has what `to` says.
+ChartSpec preferring(ChartSpec spec, const Preferences& from, const Preferences& to) {
+  if (spec.smoothing == from.smoothing) spec.smoothing = to.smoothing;
+  if (spec.x == from.x) spec.x = to.x;
+  return spec;
+}
+
 constexpr int kHeadHeight = 28;
 constexpr int kHeightStep = 40;
 constexpr int kDropMark = 3;
@@ -50,10 +57,13 @@ ChartBoard::ChartBoard(Session& session, QWidget* parent)
   makeHead();
   drop_ = new DropMark(this);
   drop_->hide();
+  connect(&KeptPreferences::instance(), &KeptPreferences::changed, this,
+          &ChartBoard::followPreferences);
 }
 
 void ChartBoard::setDefaults(std::vector<ChartSpec> charts) {
   defaults_ = std::move(charts);
+  for (ChartSpec& spec : defaults_) spec = preferring(std::move(spec), {}, preferences());
   const auto kept = kept_.last();
   setLayout(kept ? *kept : defaultLayout());
 }
@@ -67,6 +77,18 @@ BoardLayout ChartBoard::defaultLayout() const {
   BoardLayout layout;
   for (const ChartSpec& spec : defaults_) layout.cards.push_back({.spec = spec});
   return layout;
+}
+
+void ChartBoard::resetLayout() {
+  setLayout(defaultLayout());
+  kept_.setLast({});
+}
+
+void ChartBoard::followPreferences(const Preferences& before) {
+  for (ChartSpec& spec : defaults_) spec = preferring(std::move(spec), before, preferences());
+  const bool usual = !kept_.last();
+  for (ChartCard* card : cards_) card->setSpec(preferring(card->spec(), before, preferences()));
+  if (usual) kept_.setLast({});  // no person changed this board
 }
 
 void ChartBoard::setLayout(const BoardLayout& layout) {

@@ -12,6 +12,7 @@
 #include "gui/charts/board_layout.h"
 #include "gui/charts/chart_card.h"
 #include "gui/charts/chart_group.h"
+#include "gui/preferences.h"
 
 class QLabel;
 class QPushButton;
@@ -45,6 +46,8 @@ class ChartBoard : public QWidget {
 
   /// Nothing that is on screen is still being read.
   bool isReady() const;
+  /// The charts are the usual ones again; named views stay.
+  void resetLayout();
   std::vector<MetricChart*> charts() const { return {cards_.begin(), cards_.end()}; }
 
  protected:
@@ -57,6 +60,8 @@ class ChartBoard : public QWidget {
   void offer(const std::vector<std::string>& metrics);
   void saveView();
   BoardLayout defaultLayout() const;
+  /// What is as it is usually becomes what a person prefers now.
+  void followPreferences(const Preferences& before);
   void setLayout(const BoardLayout& layout);
   /// The layout was changed by a person.
   void changed();

@@ -10,17 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "gui/charts/chart_x.h"
 #include "gui/charts/series.h"
 #include "storage/queries.h"
 
 namespace heddle::gui {
-
-enum class ChartX {
-  step,
-  tokens,
-  time,
-  clock
-};  // time: since the run's first; clock: Unix seconds
 
 // In place of a rank: the ranks' values as one, or every rank's own curve.
 inline constexpr int32_t kAllRanks = -1, kEachRank = -2;

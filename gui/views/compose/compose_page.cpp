@@ -21,7 +21,6 @@ namespace heddle::gui {
 namespace {
 
 const QString kExecutor = QStringLiteral("compose/executor");
-const QString kLastFile = QStringLiteral("compose/file");
 
 /// Beside the store, so that another store has another unsaved recipe.
 QString autosaveFile(const QString& store) {
@@ -165,6 +164,7 @@ ComposeView& ComposePage::view() {
   if (view_ == nullptr) {
     view_ = new ComposeView(document_, prediction_, this);
     layout()->addWidget(view_);
+    if (remembers_) view_->keepLayout();
     view_->putBelowData(new DataView(data_));
     connect(view_, &ComposeView::compareRequested, this, &ComposePage::comparePlans);
     connect(view_, &ComposeView::saved, this, [this](const QString& words, bool good) {
@@ -224,8 +224,7 @@ void ComposePage::loadFirst() {
 
 bool ComposePage::openLast() {
   if (!remembers_) return false;
-  const QString file = openSettings()->value(kLastFile).toString();
-  return QFileInfo::exists(file) && document_.open(file).has_value();
+  return QFileInfo::exists(lastFile_) && document_.open(lastFile_).has_value();
 }
 
 void ComposePage::keepLayout() {
@@ -244,9 +243,11 @@ void ComposePage::takeCurrent() {
 void ComposePage::keepCurrent() {
   if (!loaded_) return;
   session().setCurrentRecipe({document_.name(), document_.text(), document_.file()});
-  if (!remembers_ || document_.file() == lastFile_) return;
   lastFile_ = document_.file();
-  openSettings()->setValue(kLastFile, lastFile_);
+}
+
+void ComposePage::resetLayout() {
+  if (view_ != nullptr) view_->resetLayout();
 }
 
 void ComposePage::sayBroughtBack() {

@@ -221,6 +221,17 @@ void LivePage::showRun(qint64 run) {
   restart(run);
 }
 
+QJsonObject LivePage::keptState() const {
+  // Unless a person has picked one the newest is shown, at the next start too.
+  return picked_ && cursor_.run > 0 ? QJsonObject{{"run", qint64{cursor_.run}}} : QJsonObject();
+}
+
+void LivePage::restoreState(const QJsonObject& state) {
+  const qint64 run = state["run"].toInteger();
+  picked_ = run > 0;
+  if (picked_) cursor_ = {.run = run};  // read when the page is shown
+}
+
 void LivePage::restart(storage::RunId run) {
   job_.drop();
   again_ = false;
@@ -274,7 +285,10 @@ void LivePage::refresh() {
 }
 
 void LivePage::take(LiveUpdate update) {
-  if (!update.run && cursor_.run != 0) return restart(0);  // it was removed: the newest is shown
+  if (!update.run && cursor_.run != 0) {  // it was removed: the newest is shown
+    picked_ = false;
+    return restart(0);
+  }
   stack_->setCurrentIndex(update.run ? 0 : 1);
   if (isVisible()) picker_->setVisible(update.run.has_value());
   if (update.run) {

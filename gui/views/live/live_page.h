@@ -40,6 +40,9 @@ class LivePage : public Page {
   void activated() override { refresh(); }
   void showRun(qint64 run) override;
   void keepLayout() override { stepCard_->keepLanes(); }
+  void resetLayout() override { stepCard_->resetLanes(); }
+  QJsonObject keptState() const override;
+  void restoreState(const QJsonObject& state) override;
   bool isReady() const override { return loaded_ && !job_.running(); }
 
  protected:

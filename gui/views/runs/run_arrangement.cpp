@@ -42,10 +42,7 @@ RunArrangement::RunArrangement(Session& session, RunsModel& model, RunLines& lin
   connect(&lines_, &RunLines::sortsChanged, &saving_, qOverload<>(&QTimer::start));
   connect(columns_, &RunColumns::sparedChanged, this, &RunArrangement::showSpared);
   connect(panel_, &ColumnPanel::columnChosen, this, &RunArrangement::setColumn);
-  connect(panel_, &ColumnPanel::resetWanted, this, [this] {
-    readAdded({});
-    columns_->reset();
-  });
+  connect(panel_, &ColumnPanel::resetWanted, this, &RunArrangement::resetColumns);
   header->setContextMenuPolicy(Qt::CustomContextMenu);
   connect(header, &QWidget::customContextMenuRequested, this, [this](const QPoint& position) {
     offer(header_->logicalIndexAt(position), header_->mapToGlobal(position));
@@ -136,6 +133,17 @@ void RunArrangement::readAdded(const QStringList& keys) {
         if (renewed) columns_->renew();
         if (renewed) saving_.start();
       });
+}
+
+void RunArrangement::resetColumns() {
+  readAdded({});
+  columns_->reset();
+}
+
+void RunArrangement::reset() {
+  lines_.setSorts(standardSorts());
+  setGroup({});
+  resetColumns();
 }
 
 void RunArrangement::refresh() {
@@ -285,7 +293,7 @@ void RunArrangement::keep() {
 void RunArrangement::save() {
   if (!keeping_) return;
   RunView view = current();
-  view.filter.clear();  // a filter forgotten would hide runs
+  view.filter.clear();  // it is the session's, as what the runs of one store are searched for
   saveRunView(*openSettings(), {}, view);
 }
 

@@ -237,6 +237,7 @@ QString RunsPage::subtitle() const {
 }
 
 void RunsPage::activated() {
+  if (!restored_.isEmpty()) filter_->setText(restored_["filter"].toString());
   if (reading_.running()) return;
   session().read(
       reading_,
@@ -271,6 +272,7 @@ void RunsPage::setRows(Rows rows) {
   else if (drawer_->isVisible())
     drawer_->showRun(drawer_->run());
   drawer_->setVisible(model_.rowCount() > 0 && !drawerClosed_);
+  if (!restored_.isEmpty()) restoring_.start();
   exports_->renew();
   selectionChanged();
 }

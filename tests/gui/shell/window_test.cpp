@@ -1,14 +1,13 @@
-// The window as a person uses it: pages by key, rail and palette, theme, dropped recipes, what is
-// kept.
+// The window as a person uses it: pages by key, rail and palette, theme, messages.
 #include <QComboBox>
-#include <QDropEvent>
-#include <QMimeData>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
 #include <cmath>
 
+#include "gui/preferences.h"
+#include "gui/settings.h"
 #include "gui/theme/theme.h"
 #include "gui/timeline/timeline_widget.h"
 #include "gui/views/live/live_tiles.h"
@@ -196,48 +195,6 @@ class WindowTest : public QObject {
     QTRY_COMPARE(window_->currentPage()->subtitle(), QStringLiteral("2 runs"));
   }
 
-  void droppedRecipeOpensInCompose() {
-    QMimeData data;
-    data.setUrls(
-        {QUrl::fromLocalFile(QStringLiteral(HEDDLE_SOURCE_DIR "/resources/recipes/debug.toml"))});
-    QDragEnterEvent enter(QPoint(300, 300), Qt::CopyAction, &data, Qt::LeftButton, {});
-    QCoreApplication::sendEvent(window_.get(), &enter);
-    QVERIFY(enter.isAccepted());
-    const auto* hint = window_->findChild<QLabel*>(QStringLiteral("dropHint"));
-    QVERIFY(hint->isVisible());
-    QCOMPARE(hint->text(), QStringLiteral("Drop it to open the recipe in Compose"));
-    QDropEvent drop(QPointF(300, 300), Qt::CopyAction, &data, Qt::LeftButton, {});
-    QCoreApplication::sendEvent(window_.get(), &drop);
-    QVERIFY(!hint->isVisible());
-    QCOMPARE(window_->currentPage()->name(), QStringLiteral("compose"));
-    QVERIFY(window_->currentPage()->subtitle().contains(QStringLiteral("debug")));
-
-    QMimeData other;
-    other.setUrls({QUrl::fromLocalFile(QStringLiteral("/tmp/picture.png"))});
-    QDragEnterEvent refused(QPoint(300, 300), Qt::CopyAction, &other, Qt::LeftButton, {});
-    refused.ignore();
-    QCoreApplication::sendEvent(window_.get(), &refused);
-    QVERIFY(!refused.isAccepted());
-  }
-
-  // The only child of the window that takes drops of its own is Launch's queue.
-  void droppedRunsAreImportedFromAnyPage() {
-    window_->showPage(QStringLiteral("targets"));
-    QSignalSpy asked(session_.get(), &Session::importRequested);
-    QTemporaryDir folder;  // without a run: nothing comes in
-    QMimeData data;
-    data.setUrls({QUrl::fromLocalFile(folder.path())});
-    QDragEnterEvent enter(QPoint(300, 300), Qt::CopyAction, &data, Qt::LeftButton, {});
-    QCoreApplication::sendEvent(window_.get(), &enter);
-    QVERIFY(enter.isAccepted());
-    QCOMPARE(window_->findChild<QLabel*>(QStringLiteral("dropHint"))->text(),
-             QStringLiteral("Drop to import 1 path into Runs"));
-    QDropEvent drop(QPointF(300, 300), Qt::CopyAction, &data, Qt::LeftButton, {});
-    QCoreApplication::sendEvent(window_.get(), &drop);
-    QCOMPARE(window_->currentPage()->name(), QStringLiteral("runs"));
-    QCOMPARE(asked.count(), 1);
-  }
-
   void statusBarTellsALostConnection() {
     auto writer = storage::Writer::open(store_.path().toStdString());
     QVERIFY(writer);
@@ -377,21 +334,13 @@ class WindowTest : public QObject {
   }
 
   void themeSwitchesAndIsKept() {
+    KeptPreferences::instance().load();
     for (QAction* action : window_->findChild<Rail*>()->menu()->actions())
       if (action->text() == QStringLiteral("Light theme")) action->trigger();
     QCOMPARE(Theme::instance().scheme(), Scheme::light);
     QCOMPARE(openSettings()->value(QStringLiteral("theme")).toInt(), 2);
     QCOMPARE(window_->grab().toImage().pixelColor(5, 400), colorsOf(Scheme::light).surface);
     Theme::instance().setMode(Theme::Mode::dark);
-  }
-
-  void sessionIsRestored() {
-    window_->keepSession();
-    QTest::keyClick(window_.get(), Qt::Key_5, Qt::ControlModifier);
-    window_.reset();
-    window_ = std::make_unique<MainWindow>(*session_);
-    window_->keepSession();
-    QCOMPARE(window_->currentPage()->name(), QStringLiteral("compare"));
   }
 
   void storeOfANewerVersionIsRefusedInWords() {
