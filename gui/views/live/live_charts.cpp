@@ -45,14 +45,19 @@ void keepAdded(const QString& store, const QList<qint64>& runs) {
   openSettings()->setValue(kRunsKey, kept);
 }
 
-std::optional<ChartMark> markOf(const std::optional<Departure>& of, const QString& more,
-                                const QString& less, Tone whenLess) {
-  if (!of) return std::nullopt;
-  return ChartMark{static_cast<double>(of->step),
-                   LiveCharts::tr("step %1: %2 %3 than predicted")
-                       .arg(format::count(of->step), format::percent(std::abs(of->share)),
-                            of->share > 0 ? more : less),
-                   of->share > 0 ? Tone::warn : whenLess};
+/// "31 % longer than predicted", "37 times as long as predicted".
+QString wordsOf(const Departure& of, const QString& more, const QString& less, const QString& as) {
+  if (of.share >= 1)
+    return LiveCharts::tr("%1 times as %2 as predicted")
+        .arg(format::significant(1 + of.share, 2), as);
+  return LiveCharts::tr("%1 %2 than predicted")
+      .arg(format::percent(std::abs(of.share)), of.share > 0 ? more : less);
+}
+
+ChartMark markOf(const Departure& of, const QString& words, Tone whenLess) {
+  return {static_cast<double>(of.step),
+          LiveCharts::tr("step %1: %2").arg(format::count(of.step), words),
+          of.share > 0 ? Tone::warn : whenLess};
 }
 
 }  // namespace
@@ -114,8 +119,13 @@ void LiveCharts::showReferences(const storage::RunDetail& run) {
 }
 
 void LiveCharts::setDepartures(const Departures& departures) {
-  board_->setMark(kSpeedMetric, markOf(departures.time(), tr("longer"), tr("shorter"), Tone::good));
-  board_->setMark(kMemoryMetric, markOf(departures.memory(), tr("more"), tr("less"), Tone::warn));
+  std::optional<ChartMark> time, memory;
+  if (const auto& of = departures.time())
+    time = markOf(*of, wordsOf(*of, tr("longer"), tr("shorter"), tr("long")), Tone::good);
+  if (const auto& of = departures.memory())
+    memory = markOf(*of, wordsOf(*of, tr("more"), tr("less"), tr("much")), Tone::warn);
+  board_->setMark(kSpeedMetric, std::move(time));
+  board_->setMark(kMemoryMetric, std::move(memory));
 }
 
 void LiveCharts::markTimeline(int64_t step) {

@@ -107,9 +107,6 @@ void LivePage::build() {
   charts_ = new LiveCharts(session());
   stepCard_ = new StepCard;
   setFocusProxy(stepCard_);
-  stepCard_->setEmptyText(
-      tr("No step has been profiled yet. The recipe's telemetry.profile_every says how often one "
-         "is."));
   ranks_ = new RankCard;
   makeTexts();
 
@@ -402,6 +399,13 @@ void LivePage::showState() {
   // A run that has ended needs no message "It cannot be stopped".
   if (run_ && !going) Q_EMIT session().messageSettled(subjectOf(run_->summary.id));
   const bool saves = run_ && readRecipe().saves;
+  stepCard_->setEmptyText(
+      going || !run_
+          ? tr("No step has been profiled yet. The recipe's telemetry.profile_every says "
+               "how often one is.")
+          : tr("No step was profiled until the run ended at step %1. The recipe's "
+               "telemetry.profile_every says how often one is.")
+                .arg(format::count(run_->summary.steps)));
   checkpoint_->setVisible(going && saves);
   stop_->setVisible(going);
   kill_->setVisible(going);
