@@ -27,11 +27,17 @@ class ChartBoard : public QWidget {
  public:
   explicit ChartBoard(Session& session, QWidget* parent = nullptr);
 
-  /// The charts as long as a person has not changed them, and after a reset.
+  /// The charts as long as a person has not changed them, and after a reset. Other ones later
+  /// replace these only if they are still what is shown.
   void setDefaults(std::vector<ChartSpec> charts);
   /// Takes on what the settings have under that name ("live"), and keeps charts and named views
   /// there from now on: for Page::keepLayout. Without it nothing is kept.
   void setViews(const QString& page);
+
+  /// A button of the page's next to the board's own.
+  void addTool(QWidget* tool);
+  /// Where nobody has set the number of columns, there is one for each so many pixels.
+  void setColumnWidth(int pixels);
 
   void setRuns(std::vector<BoardRun> runs);
   /// The run that the others are compared with; 0: none.
@@ -89,13 +95,14 @@ class ChartBoard : public QWidget {
   std::vector<ChartSpec> defaults_;
   BoardLayout layout_;
   BoardGrid grid_;
+  int columnWidth_ = kColumnWidth;
   std::vector<ChartCard*> cards_;  // as the layout's
   QWidget* drop_ = nullptr;
   std::vector<BoardRun> runs_;
   qint64 baseline_ = 0;
   std::map<qint64, CurveRun> sources_;
   std::map<std::string, std::vector<ReferenceLine>> references_;
-  std::map<std::string, ChartMark> marks_;
+  std::map<std::string, std::optional<ChartMark>> marks_;
   BoardViews kept_;
   bool again_ = false;
 };

@@ -91,6 +91,11 @@ void ChartBoard::makeHead() {
   });
 }
 
+void ChartBoard::addTool(QWidget* tool) {
+  auto* row = qobject_cast<QHBoxLayout*>(head_->layout());
+  row->insertWidget(row->count() - 1, tool);
+}
+
 void ChartBoard::openMetrics() {
   std::vector<qint64> ids;
   for (const BoardRun& run : runs_) ids.push_back(run.id);

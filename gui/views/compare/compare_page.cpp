@@ -12,13 +12,13 @@
 #include "gui/preferences.h"
 #include "gui/settings.h"
 #include "gui/theme/theme.h"
-#include "gui/views/compare/run_chooser.h"
 #include "gui/views/compare/run_commands.h"
 #include "gui/views/compare/run_groups.h"
 #include "gui/widgets/empty_state.h"
 #include "gui/widgets/file_dialog.h"
 #include "gui/widgets/focus_line.h"
 #include "gui/widgets/layouts.h"
+#include "gui/widgets/run_chooser.h"
 #include "workbench/report/report.h"
 
 namespace heddle::gui {
@@ -566,7 +566,7 @@ void ComparePage::openChooser(QWidget* at, std::vector<storage::RunSummary> all,
   auto* chooser = new RunChooser(this);
   chooser->setRuns(std::move(all), QSet<qint64>(ticked.begin(), ticked.end()));
   connect(chooser, &RunChooser::ticked, this, tick);
-  chooser->popup(at->mapToGlobal(QPoint(0, at->height() + 4)));
+  chooser->open(at);
 }
 
 /// Hidden runs are left out, and plans: the store does not have them.
