@@ -1,10 +1,18 @@
 #include "gui/format.h"
 
+#include <QCoreApplication>
 #include <QLocale>
 
 #include "base/one_line.h"
 
 namespace heddle::gui::format {
+namespace {
+
+struct Words {
+  Q_DECLARE_TR_FUNCTIONS(Format)
+};
+
+}  // namespace
 
 QString spelled(const std::string& name) { return QString::fromStdString(one_line(name)); }
 
@@ -25,11 +33,11 @@ QString when(const QDateTime& time, const QDateTime& now) {
   const QLocale english(QLocale::English);
   if (!time.isValid()) return kNone;
   const qint64 ago = time.secsTo(now);
-  if (ago >= 0 && ago < 60) return QStringLiteral("now");
-  if (ago >= 0 && ago < 3600) return QStringLiteral("%1 min ago").arg(ago / 60);
+  if (ago >= 0 && ago < 60) return Words::tr("now");
+  if (ago >= 0 && ago < 3600) return Words::tr("%1 min ago").arg(ago / 60);
   if (time.date() == now.date())
-    return QStringLiteral("today ") + time.toString(QStringLiteral("HH:mm"));
-  if (time.date().addDays(1) == now.date()) return QStringLiteral("yesterday");
+    return Words::tr("today %1").arg(time.toString(QStringLiteral("HH:mm")));
+  if (time.date().addDays(1) == now.date()) return Words::tr("yesterday");
   return english.toString(time.date(), time.date().year() == now.date().year()
                                            ? QStringLiteral("d MMM")
                                            : QStringLiteral("d MMM yyyy"));

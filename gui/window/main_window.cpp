@@ -5,6 +5,7 @@
 #include <QGuiApplication>
 #include <QScreen>
 
+#include "gui/actions/menu_key.h"
 #include "gui/actions/shortcuts.h"
 #include "gui/models/text_file.h"
 #include "gui/theme/theme.h"
@@ -55,6 +56,7 @@ MainWindow::MainWindow(Session& session)
   addActions();
   addMenu();
   palette_ = new CommandPalette(registry_, session, this);
+  new MenuKey(this);
   new DropArea(session, this, [this](const QString& file) { openRecipe(file); });
   connectSession();
   connect(top_->search(), &QAbstractButton::clicked, palette_, &CommandPalette::toggle);

@@ -27,7 +27,7 @@ class ComposeView : public QWidget {
   ComposeView(RecipeDocument& document, RecipePrediction& prediction, QWidget* parent = nullptr);
   /// Goes to the first field that has a fault, where there is one.
   void focusFirstFault();
-  /// Stands in the form, below the keys of the data.
+  /// In the form, below the keys of the data.
   void putBelowData(QWidget* widget) { form_->putBelow(QStringLiteral("Data"), widget); }
   /// Marks a place of the text.
   void showPlace(int line, int column) { editor_->goTo(line, column); }
