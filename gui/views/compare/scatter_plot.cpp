@@ -30,7 +30,7 @@ void ScatterPlot::display(std::vector<PlottedRun> runs, ValueAxis x, ValueAxis y
   setRuns(std::move(runs));
   x_ = std::move(x);
   y_ = std::move(y);
-  if (current_ && *current_ >= runs().size()) current_.reset();
+  if (current_ && *current_ >= RelationPlot::runs().size()) current_.reset();
   describe();
   update();
 }
