@@ -1,5 +1,6 @@
 #include "gui/format.h"
 
+#include <QCoreApplication>
 #include <QLocale>
 
 #include "base/one_line.h"
@@ -8,6 +9,10 @@ namespace heddle::gui::format {
 namespace {
 
 Dates datesInUse = Dates::by_distance;
+
+struct Words {
+  Q_DECLARE_TR_FUNCTIONS(Format)
+};
 
 }  // namespace
 
@@ -33,11 +38,11 @@ QString when(const QDateTime& time, const QDateTime& now) {
   if (!time.isValid()) return kNone;
   if (datesInUse == Dates::by_clock) return time.toString(QStringLiteral("yyyy-MM-dd HH:mm"));
   const qint64 ago = time.secsTo(now);
-  if (ago >= 0 && ago < 60) return QStringLiteral("now");
-  if (ago >= 0 && ago < 3600) return QStringLiteral("%1 min ago").arg(ago / 60);
+  if (ago >= 0 && ago < 60) return Words::tr("now");
+  if (ago >= 0 && ago < 3600) return Words::tr("%1 min ago").arg(ago / 60);
   if (time.date() == now.date())
-    return QStringLiteral("today ") + time.toString(QStringLiteral("HH:mm"));
-  if (time.date().addDays(1) == now.date()) return QStringLiteral("yesterday");
+    return Words::tr("today %1").arg(time.toString(QStringLiteral("HH:mm")));
+  if (time.date().addDays(1) == now.date()) return Words::tr("yesterday");
   return english.toString(time.date(), time.date().year() == now.date().year()
                                            ? QStringLiteral("d MMM")
                                            : QStringLiteral("d MMM yyyy"));

@@ -6,6 +6,7 @@
 #include <QProcess>
 #include <QScreen>
 
+#include "gui/actions/menu_key.h"
 #include "gui/actions/shortcuts.h"
 #include "gui/models/text_file.h"
 #include "gui/preferences.h"
@@ -63,6 +64,7 @@ MainWindow::MainWindow(Session& session)
   palette_ = new CommandPalette(registry_, session, this);
   auto* drops = new DropArea(session, this, [this](const QString& file) { openRecipe(file); });
   connect(drops, &DropArea::storeWanted, this, &MainWindow::openStore);
+  new MenuKey(this);
   connectSession();
   connect(top_->search(), &QAbstractButton::clicked, palette_, &CommandPalette::toggle);
   saving_.setInterval(kKeepMilliseconds);

@@ -54,7 +54,7 @@ class MainWindow : public QMainWindow {
   void save();
 
   Session& session_;
-  Actions registry_;
+  Actions registry_{this};
   Job training_;
   Rail* rail_;
   TopBar* top_;

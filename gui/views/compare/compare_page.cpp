@@ -19,6 +19,7 @@
 #include "gui/widgets/focus_line.h"
 #include "gui/widgets/layouts.h"
 #include "gui/widgets/run_chooser.h"
+#include "gui/widgets/why_not.h"
 #include "workbench/report/report.h"
 
 namespace heddle::gui {
@@ -53,6 +54,7 @@ ComparePage::ComparePage(Session& session, QWidget* parent)
   copy_->setProperty("topBar", true);
   copy_->setToolTip(tr("Copy the differences, tab-separated"));
   copy_->setEnabled(false);
+  for (QAction* action : {report_, copy_}) setWhyNot(action, tr("choose runs to compare first"));
   connect(copy_, &QAction::triggered, this, &ComparePage::copyTable);
   auto* empty = new EmptyState(QStringLiteral("compare"), tr("Nothing to compare yet"),
                                tr("Curves, recipes and timelines of several runs appear side by "

@@ -15,6 +15,7 @@
 #include "gui/views/data/data_view.h"
 #include "gui/widgets/basics.h"
 #include "gui/widgets/file_dialog.h"
+#include "gui/widgets/why_not.h"
 #include "workbench/paths.h"
 
 namespace heddle::gui {
@@ -356,7 +357,20 @@ void ComposePage::refresh() {
                       : !document_.unsupported().empty()
                           ? tr("This version cannot train with all that the recipe asks for")
                           : tr("Choose where to train, and start"));
+  describeWhyNot();
   Q_EMIT headerChanged();
+}
+
+void ComposePage::describeWhyNot() {
+  const QString elsewhere = isVisible() ? QString() : tr("go to Compose first");
+  const auto say = [&](QAction* action, const QString& reason) {
+    setWhyNot(action, elsewhere.isEmpty() ? reason : elsewhere);
+  };
+  say(undo_, tr("nothing has been changed"));
+  say(redo_, tr("nothing has been undone"));
+  for (QAction* action : {save_, saveAs_}) say(action, {});
+  for (QAction* action : {search_, launch_}) say(action, action->toolTip());
+  say(compare_, tr("pin a prediction, then change the recipe"));
 }
 
 }  // namespace heddle::gui

@@ -70,6 +70,7 @@ class ComposePage : public Page {
   void comparePlans();
   void searchLayout();
   void refresh();
+  void describeWhyNot();
   /// Reads the data again where an edit has changed it.
   void askForData();
 

@@ -27,7 +27,7 @@ class ComposeView : public QWidget {
   ComposeView(RecipeDocument& document, RecipePrediction& prediction, QWidget* parent = nullptr);
   /// Goes to the first field that has a fault, where there is one.
   void focusFirstFault();
-  /// Stands in the form, below the keys of the data.
+  /// In the form, below the keys of the data.
   void putBelowData(QWidget* widget) { form_->putBelow(QStringLiteral("Data"), widget); }
   /// Keeps the sizes of its parts in the settings, as they were the last time and from now on.
   void keepLayout();

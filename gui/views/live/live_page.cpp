@@ -14,6 +14,7 @@
 #include "gui/settings.h"
 #include "gui/theme/theme.h"
 #include "gui/widgets/empty_state.h"
+#include "gui/widgets/why_not.h"
 #include "workbench/control.h"
 #include "workbench/ending.h"
 #include "workbench/place.h"
@@ -76,6 +77,7 @@ void LivePage::makeActions() {
   checkpoint_ = new QAction(icon(QStringLiteral("checkpoint")), tr("Checkpoint now"), this);
   checkpoint_->setObjectName(QStringLiteral("checkpoint"));
   checkpoint_->setToolTip(tr("Write a checkpoint after the next step and continue"));
+  setWhyNot(stop_, tr("the run is being stopped"));
   for (QAction* action : {checkpoint_, stop_, kill_}) {
     action->setProperty("topBar", true);
     action->setVisible(false);

@@ -9,6 +9,7 @@
 #include "gui/theme/theme.h"
 #include "gui/views/lineage/end_dialog.h"
 #include "gui/widgets/focus_line.h"
+#include "gui/widgets/why_not.h"
 #include "workbench/control.h"
 #include "workbench/ending.h"
 
@@ -128,6 +129,12 @@ void RunsPage::makeActions() {
   remove_->setProperty("topBar", true);
   untick_ = make(QStringLiteral("untickRuns"), tr("Untick all"), QStringLiteral("close"));
   untick_->setToolTip(tr("Esc in the table"));
+  setWhyNot(compare_, tr("tick two runs or more"));
+  setWhyNot(untick_, tr("no run is ticked"));
+  setWhyNot(stop_, tr("none of the chosen runs is running"));
+  for (QAction* action : {restore_, remove_}) setWhyNot(action, tr("choose a run first"));
+  for (QAction* action : {resume_, fork_}) setWhyNot(action, tr("choose one run that has ended"));
+  setWhyNot(reproduce_, tr("choose one run"));
   connect(untick_, &QAction::triggered, this,
           [this] { selection_->select(QItemSelection(), QItemSelectionModel::Clear); });
   connect(compare_, &QAction::triggered, this,
