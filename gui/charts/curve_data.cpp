@@ -5,6 +5,8 @@
 
 #include "engine/telemetry/metrics.h"
 #include "storage/chunk.h"
+#include "storage/clock.h"
+#include "storage/difference.h"
 
 namespace heddle::gui {
 namespace {
@@ -69,6 +71,19 @@ Result<Bins> readBins(storage::Reader& reader, const CurveRun& run, const std::s
   return folded(std::move(all), metric);
 }
 
+/// Unix seconds, by this machine's clock, of the run's first step: its times count from there.
+Result<double> readBegin(storage::Reader& reader, const CurveRun& run) {
+  const auto first = reader.steps_after(run.id, 0, 1);
+  if (!first) return fail(first);
+  if (first->empty() || first->front().step.time <= 0) return run.began;
+  const auto detail = reader.run(run.id);
+  if (!detail) return fail(detail);
+  const auto ahead = detail->environment.find(storage::kClockAhead);
+  const auto seconds =
+      ahead == detail->environment.end() ? std::nullopt : storage::number_of(ahead->second);
+  return first->front().step.time - seconds.value_or(0);
+}
+
 /// From steps to the chart's x and back: straight lines between known points.
 class XAxis {
  public:
@@ -81,8 +96,10 @@ class XAxis {
     auto bins =
         readBins(reader, run, x == ChartX::tokens ? "tokens" : "time", kAllRanks, {}, kAxisPoints);
     if (!bins) return fail(bins);
+    const auto began = isClock ? readBegin(reader, run) : Result<double>(0);
+    if (!began) return fail(began);
     for (const storage::Bin& bin : *bins)
-      axis.add(static_cast<double>(bin.last_step), bin.last + (isClock ? run.began : 0));
+      axis.add(static_cast<double>(bin.last_step), bin.last + *began);
     return axis;
   }
 
