@@ -5,11 +5,27 @@
 #include <limits>
 
 #include "gui/charts/curve_bins.h"
+#include "storage/chunk.h"
+#include "storage/clock.h"
+#include "storage/difference.h"
 
 namespace heddle::gui {
 namespace {
 
 constexpr size_t kAxisPoints = 4096;
+
+/// Unix seconds, by this machine's clock, of the run's first step: its times count from there.
+Result<double> readBegin(storage::Reader& reader, const CurveRun& run) {
+  const auto first = reader.steps_after(run.id, 0, 1);
+  if (!first) return fail(first);
+  if (first->empty() || first->front().step.time <= 0) return run.began;
+  const auto detail = reader.run(run.id);
+  if (!detail) return fail(detail);
+  const auto ahead = detail->environment.find(storage::kClockAhead);
+  const auto seconds =
+      ahead == detail->environment.end() ? std::nullopt : storage::number_of(ahead->second);
+  return first->front().step.time - seconds.value_or(0);
+}
 
 }  // namespace
 
@@ -27,8 +43,13 @@ Result<> CurveAxis::extend(storage::Reader& reader, const CurveRun& run) {
   const auto read = readBins(reader, run, kind_ == ChartX::tokens ? "tokens" : "time", kAllRanks,
                              rest, kAxisPoints);
   if (!read) return fail(read);
+  if (isClock && steps_.empty()) {
+    const auto began = readBegin(reader, run);
+    if (!began) return fail(began);
+    began_ = *began;
+  }
   for (const storage::Bin& bin : read->bins)
-    add(static_cast<double>(bin.last_step), bin.last + (isClock ? run.began : 0));
+    add(static_cast<double>(bin.last_step), bin.last + began_);
   return {};
 }
 

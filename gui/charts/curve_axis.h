@@ -29,6 +29,7 @@ class CurveAxis {
   static double between(const std::vector<double>& from, const std::vector<double>& to, double at);
 
   ChartX kind_ = ChartX::step;
+  double began_ = 0;  // Unix seconds of the first step, for ChartX::clock
   std::vector<double> steps_, x_;
 };
 

@@ -178,7 +178,8 @@ Card* ComparePage::makeDifferences() {
   differenceCard_->addControl(keysShown_);
   differenceCard_->setBodyMargins(0, 0, 0, 4);
   tables_ = new QStackedWidget;
-  tables_->addWidget(new DifferenceView(differences_));
+  differenceView_ = new DifferenceView(differences_);
+  tables_->addWidget(differenceView_);
   tables_->addWidget(new RunTable(table_, choices_));
   differenceCard_->body()->addWidget(tables_, 1);
   groupTable_ = new QTableView;
@@ -225,6 +226,8 @@ void ComparePage::arrange() {
   const int rows = std::min(table_.rowCount(), kMaxTableRows);
   const int groups = groupTable_->isHidden() ? 0 : groupTable_->height();
   differenceCard_->setMinimumHeight(groups + (many ? rows * kRowHeight + kTableAround : 280));
+  differenceCard_->setMinimumWidth(
+      many ? 0 : std::min(differenceView_->leastWidth() + 2, width() * 3 / 5));
   const Qt::Orientation across = many ? Qt::Vertical : Qt::Horizontal;
   if (upper_->orientation() == across) return;
   upper_->setOrientation(across);

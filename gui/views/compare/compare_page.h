@@ -109,6 +109,7 @@ class ComparePage : public Page {
   ColorLegend* legend_;
   QPushButton* showAll_;
   QStackedWidget* tables_;
+  DifferenceView* differenceView_;
   QTableView* groupTable_;
   Card* differenceCard_;
   Segment* keysShown_;

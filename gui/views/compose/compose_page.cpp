@@ -150,7 +150,11 @@ QList<QAction*> ComposePage::pageActions() {
 
 QList<KeyTable> ComposePage::keys() const {
   return {{tr("In a field of the recipe"),
-           {{{Qt::ALT | Qt::Key_Return}, tr("Predict the next values"), tr("click on the name")}}},
+           {{{Qt::ALT | Qt::Key_Return}, tr("Predict the next values"), tr("click on the name")},
+            {{Qt::Key_F1}, tr("Help on the key"), tr("rest on the field")}}},
+          {tr("In the recipe's text"),
+           {{{Qt::CTRL | Qt::Key_Space}, tr("What may be typed next")},
+            {{Qt::Key_F1}, tr("Help on the key"), tr("rest on the key")}}},
           LayerStrip::keys(),
           TimelineWidget::keys()};
 }

@@ -109,7 +109,8 @@ void RunArrangement::setColumn(const QString& key, bool shown) {
 void RunArrangement::readAdded(const QStringList& keys) {
   session_.read(
       reading_,
-      [keys](storage::Reader& reader) -> Result<std::map<std::string, RunsModel::Values>> {
+      [keys, tails = model_.tails()](
+          storage::Reader& reader) -> Result<std::map<std::string, RunsModel::Values>> {
         std::map<std::string, RunsModel::Values> values;
         if (keys.isEmpty()) return values;
         const auto known = workbench::read_keys(reader);
@@ -118,7 +119,7 @@ void RunArrangement::readAdded(const QStringList& keys) {
           const std::string key = each.toStdString();
           if (RunsModel::isOfRow(key)) continue;
           // A view may name a column that no run of this store has: it is empty.
-          if (auto found = workbench::read_values(reader, *known, key))
+          if (auto found = workbench::read_values(reader, *known, key, tails.get()))
             values[key] = std::move(*found);
         }
         return values;

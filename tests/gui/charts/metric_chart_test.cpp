@@ -155,6 +155,12 @@ class MetricChartTest : public QObject {
     wait(board);
     QTRY_COMPARE_WITH_TIMEOUT(chart->curves(), 1, 20000);
     QVERIFY(std::abs(chart->series(0).x()[9] - chart->series(0).x()[8] - 0.5) < 1e-6);
+    // The clock is each step's own, not that of the start before the first step.
+    spec.x = ChartX::clock;
+    chart->setSpec(spec);
+    wait(board);
+    QTRY_COMPARE_WITH_TIMEOUT(chart->curves(), 1, 20000);
+    QTRY_COMPARE(chart->series(0).x()[9], 1e9 + 5);
   }
 
   void ranks_are_one_curve_or_each_its_own() {
