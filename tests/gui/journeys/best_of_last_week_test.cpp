@@ -82,6 +82,15 @@ class BestOfLastWeekTest : public QObject {
     QVERIFY(field);
     QTest::keyClicks(field, QStringLiteral("created < 7d and created > 14d"));
     QTRY_COMPARE(window.currentPage()->subtitle(), QStringLiteral("700 of 10,000 runs"));
+    // The other way round no run is left, and the field says why.
+    QTest::keyClick(field, Qt::Key_A, Qt::ControlModifier);
+    QTest::keyClicks(field, QStringLiteral("created > 7d and created < 14d"));
+    QTRY_COMPARE(window.currentPage()->subtitle(), QStringLiteral("0 of 10,000 runs"));
+    bool said = false;
+    for (const QLabel* label : window.currentPage()->findChildren<QLabel*>())
+      said |=
+          label->isVisible() && label->text().startsWith(QStringLiteral("created > 7d: after "));
+    QVERIFY(said);
   }
 
  private:

@@ -88,7 +88,7 @@ class SweepJourneyTest : public QObject {
     // Both ticked and compared: the child goes on where its parent ended.
     QTest::keyClick(&window, Qt::Key_4, Qt::ControlModifier);
     QVERIFY(person.isAt(QStringLiteral("Runs")));
-    const QString child = best + QStringLiteral("→12");
+    const QString child = best + QStringLiteral("→24");
     for (const QString& name : {best, child}) {
       cell = Person::cellThatReads(table, RunsModel::Name, name);
       QVERIFY2(cell.isValid(), qPrintable(name));
