@@ -154,7 +154,8 @@ void RunArrangement::refresh() {
 
 void RunArrangement::setGroup(const QString& key) {
   lines_.setGroup(key);
-  group_->setText(key.isEmpty() ? tr("Group") : tr("Group: %1").arg(labelOf(key)));
+  const QString label = key == QStringLiteral("group") ? tr("sweep") : labelOf(key);
+  group_->setText(key.isEmpty() ? tr("Group") : tr("Group: %1").arg(label));
   columns_->measure();
   saving_.start();
 }

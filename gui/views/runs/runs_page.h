@@ -71,6 +71,7 @@ class RunsPage : public Page {
   void confirmStop(const storage::RunDetail& run);
   bool stopNow(const storage::RunDetail& run);
   void discardRuns();
+  QList<qint64> parentsFirst(QList<qint64> runs) const;
   QList<NamedRun> named(const QList<qint64>& runs) const;
   void closeDrawer();
   void restoreRows();
