@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "gui/charts/curve_bins.h"
-#include "storage/chunk.h"
 #include "storage/clock.h"
 #include "storage/difference.h"
 
