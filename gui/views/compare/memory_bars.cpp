@@ -54,6 +54,7 @@ MemoryBars::MemoryBars(QWidget* parent) : Card(tr("Memory"), parent), rows_(new 
   rowOf(legend_, {}, 4);
   body()->addWidget(legend_);
   QScrollArea* scroll = scrolled(content);
+  scroll->setAccessibleName(tr("Memory by category"));
   scroll->setMinimumHeight(kLowest);
   body()->addWidget(scroll, 1);
 }
