@@ -8,6 +8,8 @@
 namespace heddle::gui::format {
 namespace {
 
+Dates datesInUse = Dates::by_distance;
+
 struct Words {
   Q_DECLARE_TR_FUNCTIONS(Format)
 };
@@ -29,9 +31,12 @@ QString signedValue(const QString& formatted, bool negative) {
   return (negative ? QChar(0x2212) : QChar('+')) + digits;
 }
 
+void setDates(Dates dates) { datesInUse = dates; }
+
 QString when(const QDateTime& time, const QDateTime& now) {
   const QLocale english(QLocale::English);
   if (!time.isValid()) return kNone;
+  if (datesInUse == Dates::by_clock) return time.toString(QStringLiteral("yyyy-MM-dd HH:mm"));
   const qint64 ago = time.secsTo(now);
   if (ago >= 0 && ago < 60) return Words::tr("now");
   if (ago >= 0 && ago < 3600) return Words::tr("%1 min ago").arg(ago / 60);

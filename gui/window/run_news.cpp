@@ -30,7 +30,9 @@ RunNews newsOf(const storage::RunSummary& run) {
   QStringList parts{Words::tr("step %1").arg(format::count(run.steps))};
   if (run.loss) parts << Words::tr("loss %1").arg(format::loss(*run.loss));
   if (!run.cause.empty()) parts.prepend(QString::fromStdString(run.cause));
-  return {run.id, RunNews::Kind::end, endWords(run.state).arg(format::spelled(run.name)),
+  const bool failed =
+      run.state == storage::RunState::failed || run.state == storage::RunState::lost;
+  return {run.id, failed ? RunNews::Kind::failure : RunNews::Kind::end, endWords(run.state).arg(format::spelled(run.name)),
           parts.join(QStringLiteral(", ")), lookOf(run.state).tone};
 }
 

@@ -47,6 +47,7 @@ bool filter_fits(const RunFilter& filter) {
                                                         {"mode", "\"auto\""},
                                                         {"dim", "1000"},
                                                         {"last(validation_loss)", 3.5},
+                                                        {"mean(loss, 100)", 2.5},
                                                         {"tokens", 2e6}};
   return filter.matches([] { return "two words done fp8"; },
                         [&](const std::string& key) -> std::optional<storage::Value> {
@@ -84,6 +85,9 @@ class RunFilterTest : public QObject {
         fits("created=2026-03-01 12:00");
     fits("created>2 d ago"), not_("created>2 h ago"), fits("created>2 d ago loss=nan");
     fits("created > 2d"), not_("created < 2d"), not_("created > 2h"), fits("created > 1w");
+    // The run is a day old: before the moment that was 23 hours ago, after that of 25.
+    fits("created < 23h"), not_("created > 23h"), not_("created < 25h"), fits("created > 25h");
+    fits("created < 1380 min"), fits("created <= 24h"), fits("created < 0w");
     fits("age < 2d"), fits("age = 24.0 h"), not_("age > 2 d");
     fits("name=\"two words\""), fits("name='two words'"), not_("name=two"), fits("name:two words");
     fits("\"two words\""), not_("\"words two\""), fits("two words"), fits("name is \"two words\"");
@@ -92,6 +96,8 @@ class RunFilterTest : public QObject {
     fits("best(loss) < 3"), fits("best loss < 3"), not_("best_loss > 3");
     fits("last(validation_loss) = 3.5"), fits("last validation loss > 3"),
         fits("last(validation loss) < 4");
+    fits("mean(loss, 100) < 3"), fits("mean loss of last 100 < 3"), fits("mean(loss,100) = 2.5");
+    not_("mean(loss, 50) < 3"), not_("mean loss of last 100 > 3");
     not_("no_such_key = 1");
   }
   void values_are_those_of_the_table() {
@@ -100,6 +106,15 @@ class RunFilterTest : public QObject {
     const RunFilter filter(typed.toStdString(), filter_noon() + 86400);
     QVERIFY2(!filter.problem(), filter.problem() ? filter.problem()->text.c_str() : "");
     QCOMPARE(filter_fits(filter), fits);
+  }
+
+  void times_that_count_back_are_said() {
+    const double now = filter_noon() + 86400;
+    QCOMPARE(
+        RunFilter("created > 1d and (created < 60min or created > 2026-01-01)", now).readings(),
+        (std::vector<std::string>{"created > 1d: after 2026-03-01 12:00",
+                                  "created < 60min: before 2026-03-02 11:00"}));
+    QVERIFY(RunFilter("lr > 1e-4 and age < 2d", now).readings().empty());
   }
 
   void conditions_are_joined_data() {
@@ -153,6 +168,8 @@ class RunFilterTest : public QObject {
         row("lr>big", "lr>big");
     row("name>a", "name>a"), row("besst(loss) < 3", "besst(", "did you mean best?");
     row("best(loss)", "best(loss)", "a comparison"), row("best(loss < 3", "best(loss < 3");
+    row("mean(loss, 0) < 3", "mean(loss, 0) <"), row("last(loss, 5) < 3", "last(loss, 5) <");
+    row("mean(loss, 20000) < 3", "mean(loss, 20000) <");
     row("lr in 3", "lr in"), row("lr in ()", "lr in ()"), row("starred = maybe", "starred = maybe");
     row("straße > loss<", "straße >");
   }
@@ -223,6 +240,7 @@ class RunFilterTest : public QObject {
     row("learn", {"last(lr)"});
     row("lr", {"lr"});
     row("best(", {"best(validation_loss)"});
+    row("mean(lo", {"mean(loss)", "mean(loss, 100)"});
     row("state ", {"is", "is not"});
     row("tags ", {"has", ":", "~"});
     row("lr ", {"<", ">", "<=", ">=", "=", "!="});

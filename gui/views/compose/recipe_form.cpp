@@ -4,6 +4,7 @@
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <QToolTip>
 #include <algorithm>
 #include <utility>
 
@@ -291,7 +292,25 @@ bool RecipeForm::asksForNeighbours(QObject* watched, const QEvent* event) const 
          (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter);
 }
 
+/// F1 in a field: its help, where the pointer would show it.
+bool RecipeForm::asksForHelp(QObject* watched, QEvent* event) const {
+  const bool pressed = event->type() == QEvent::KeyPress;
+  if (!pressed && event->type() != QEvent::ShortcutOverride) return false;
+  if (static_cast<QKeyEvent*>(event)->key() != Qt::Key_F1) return false;
+  for (const KeyField* field : fields()) {
+    if (field->editor() != watched) continue;
+    const QPoint below(0, field->editor()->height());
+    if (pressed)
+      QToolTip::showText(field->editor()->mapToGlobal(below), helpOf(field->info()),
+                         field->editor());
+    event->accept();
+    return true;
+  }
+  return false;
+}
+
 bool RecipeForm::eventFilter(QObject* watched, QEvent* event) {
+  if (asksForHelp(watched, event)) return true;
   if (asksForNeighbours(watched, event)) {
     for (KeyField* field : fields())
       if (field->editor() == watched || field->key() == watched->property("key").toString())

@@ -1,5 +1,6 @@
 #include "gui/views/launch/sweep_rows.h"
 
+#include <QAbstractItemView>
 #include <QCompleter>
 #include <QGridLayout>
 #include <algorithm>
@@ -21,6 +22,7 @@ QCompleter* keyCompleter(QObject* parent) {
   completer->setFilterMode(Qt::MatchContains);
   completer->setCaseSensitivity(Qt::CaseInsensitive);
   completer->setMaxVisibleItems(12);
+  completer->popup()->setProperty("role", "completer");
   return completer;
 }
 

@@ -2,6 +2,7 @@
 
 #include <QHeaderView>
 #include <QMenu>
+#include <algorithm>
 #include <utility>
 
 #include "gui/format.h"
@@ -138,7 +139,7 @@ void RunsPage::makeActions() {
   connect(untick_, &QAction::triggered, this,
           [this] { selection_->select(QItemSelection(), QItemSelectionModel::Clear); });
   connect(compare_, &QAction::triggered, this,
-          [this] { Q_EMIT session().compareRequested(selectedRuns()); });
+          [this] { Q_EMIT session().compareRequested(parentsFirst(selectedRuns())); });
   connect(stop_, &QAction::triggered, this, &RunsPage::stopRuns);
   for (QAction* action : {restore_, remove_}) action->setVisible(false);  // of the trash only
   connect(discard_, &QAction::triggered, this, &RunsPage::discardRuns);
@@ -244,6 +245,7 @@ QString RunsPage::subtitle() const {
 }
 
 void RunsPage::activated() {
+  if (!restored_.isEmpty()) filter_->setText(restored_["filter"].toString());
   if (reading_.running()) return;
   session().read(
       reading_,
@@ -278,6 +280,7 @@ void RunsPage::setRows(Rows rows) {
   else if (drawer_->isVisible())
     drawer_->showRun(drawer_->run());
   drawer_->setVisible(model_.rowCount() > 0 && !drawerClosed_);
+  if (!restored_.isEmpty()) restoring_.start();
   exports_->renew();
   selectionChanged();
 }
@@ -328,6 +331,23 @@ void RunsPage::showRuns(const QList<qint64>& runs) {
 bool RunsPage::isReady() const {
   return !reading_.running() && filter_->isReady() && exports_->isReady() &&
          arrangement_->isReady() && wanted_.isEmpty() && drawer_->isReady();
+}
+
+/// A run after the one that it goes on from: the first is what Compare compares with.
+QList<qint64> RunsPage::parentsFirst(QList<qint64> runs) const {
+  const auto depth = [&](qint64 run) {
+    int ancestors = 0;
+    for (int row = model_.indexOf(run); row >= 0 && ancestors < model_.rowCount(); ++ancestors) {
+      const auto& lineage = model_.row(row).summary.lineage;
+      if (!lineage) break;
+      row = model_.indexOf(lineage->parent);
+    }
+    return ancestors;
+  };
+  QHash<qint64, int> depths;
+  for (const qint64 run : runs) depths.insert(run, depth(run));
+  std::ranges::stable_sort(runs, {}, [&](qint64 run) { return depths.value(run); });
+  return runs;
 }
 
 QList<NamedRun> RunsPage::named(const QList<qint64>& runs) const {

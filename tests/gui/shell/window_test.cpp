@@ -1,14 +1,14 @@
-// The window as a person uses it: pages by key, rail and palette, theme, dropped recipes, what is
-// kept.
+// The window as a person uses it: pages by key, rail and palette, theme, messages.
 #include <QComboBox>
-#include <QDropEvent>
-#include <QMimeData>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
 #include <cmath>
 
+#include "gui/preferences.h"
+#include "gui/settings.h"
+#include "gui/theme/theme.h"
 #include "gui/timeline/timeline_widget.h"
 #include "gui/views/live/live_tiles.h"
 #include "gui/views/runs/runs_model.h"
@@ -174,48 +174,6 @@ class WindowTest : public QObject {
     QTRY_COMPARE(window()->currentPage()->subtitle(), QStringLiteral("2 runs"));
   }
 
-  void droppedRecipeOpensInCompose() {
-    QMimeData data;
-    data.setUrls(
-        {QUrl::fromLocalFile(QStringLiteral(HEDDLE_SOURCE_DIR "/resources/recipes/debug.toml"))});
-    QDragEnterEvent enter(QPoint(300, 300), Qt::CopyAction, &data, Qt::LeftButton, {});
-    QCoreApplication::sendEvent(window(), &enter);
-    QVERIFY(enter.isAccepted());
-    const auto* hint = window()->findChild<QLabel*>(QStringLiteral("dropHint"));
-    QVERIFY(hint->isVisible());
-    QCOMPARE(hint->text(), QStringLiteral("Drop it to open the recipe in Compose"));
-    QDropEvent drop(QPointF(300, 300), Qt::CopyAction, &data, Qt::LeftButton, {});
-    QCoreApplication::sendEvent(window(), &drop);
-    QVERIFY(!hint->isVisible());
-    QCOMPARE(window()->currentPage()->name(), QStringLiteral("compose"));
-    QVERIFY(window()->currentPage()->subtitle().contains(QStringLiteral("debug")));
-
-    QMimeData other;
-    other.setUrls({QUrl::fromLocalFile(QStringLiteral("/tmp/picture.png"))});
-    QDragEnterEvent refused(QPoint(300, 300), Qt::CopyAction, &other, Qt::LeftButton, {});
-    refused.ignore();
-    QCoreApplication::sendEvent(window(), &refused);
-    QVERIFY(!refused.isAccepted());
-  }
-
-  // The only child of the window that takes drops of its own is Launch's queue.
-  void droppedRunsAreImportedFromAnyPage() {
-    window()->showPage(QStringLiteral("targets"));
-    QSignalSpy asked(session(), &Session::importRequested);
-    QTemporaryDir folder;  // without a run: nothing comes in
-    QMimeData data;
-    data.setUrls({QUrl::fromLocalFile(folder.path())});
-    QDragEnterEvent enter(QPoint(300, 300), Qt::CopyAction, &data, Qt::LeftButton, {});
-    QCoreApplication::sendEvent(window(), &enter);
-    QVERIFY(enter.isAccepted());
-    QCOMPARE(window()->findChild<QLabel*>(QStringLiteral("dropHint"))->text(),
-             QStringLiteral("Drop to import 1 path into Runs"));
-    QDropEvent drop(QPointF(300, 300), Qt::CopyAction, &data, Qt::LeftButton, {});
-    QCoreApplication::sendEvent(window(), &drop);
-    QCOMPARE(window()->currentPage()->name(), QStringLiteral("runs"));
-    QCOMPARE(asked.count(), 1);
-  }
-
   void statusBarTellsALostConnection() {
     auto writer = storage::Writer::open(opened_.store.path().toStdString());
     QVERIFY(writer);
@@ -355,21 +313,13 @@ class WindowTest : public QObject {
   }
 
   void themeSwitchesAndIsKept() {
+    KeptPreferences::instance().load();
     for (QAction* action : window()->findChild<Rail*>()->menu()->actions())
       if (action->text() == QStringLiteral("Light theme")) action->trigger();
     QCOMPARE(Theme::instance().scheme(), Scheme::light);
     QCOMPARE(openSettings()->value(QStringLiteral("theme")).toInt(), 2);
     QCOMPARE(window()->grab().toImage().pixelColor(5, 400), colorsOf(Scheme::light).surface);
     Theme::instance().setMode(Theme::Mode::dark);
-  }
-
-  void sessionIsRestored() {
-    window()->keepSession();
-    QTest::keyClick(window(), Qt::Key_5, Qt::ControlModifier);
-    opened_.close();
-    opened_.open();
-    window()->keepSession();
-    QCOMPARE(window()->currentPage()->name(), QStringLiteral("compare"));
   }
 
   void storeOfANewerVersionIsRefusedInWords() {
