@@ -65,6 +65,7 @@ ComparePage::ComparePage(Session& session, QWidget* parent)
           [this] { Q_EMIT this->session().pageRequested(QStringLiteral("runs")); });
   stack_ = new QStackedWidget;
   area_ = scrolled(makeContent());
+  area_->setAccessibleName(tr("Comparison"));
   stack_->addWidget(area_);
   stack_->addWidget(empty);
   auto* layout = new QVBoxLayout(this);
