@@ -10,6 +10,7 @@
 #include "engine/telemetry/lines.h"
 #include "engine/telemetry/metrics.h"
 #include "gui/format.h"
+#include "gui/models/run_ids.h"
 #include "gui/models/value.h"
 #include "gui/settings.h"
 #include "gui/theme/theme.h"
@@ -181,6 +182,13 @@ void LivePage::keepLayout() {
           [this] { openSettings()->setValue(kHalvesKey, halves_->saveState()); });
 }
 
+void LivePage::resetLayout() {
+  stepCard_->resetLanes();
+  charts_->resetLayout();
+  openSettings()->remove(kHalvesKey);
+  halves_->setSizes({halves_->widget(0)->sizeHint().height(), halves_->widget(1)->sizeHint().height()});
+}
+
 void LivePage::arrange() {
   const bool narrow = width() < kNarrow;
   for (QWidget* widget : {static_cast<QWidget*>(tiles_), static_cast<QWidget*>(sources_),
@@ -231,10 +239,13 @@ void LivePage::showRun(qint64 run) {
 
 QJsonObject LivePage::keptState() const {
   // Unless a person has picked one the newest is shown, at the next start too.
-  return picked_ && cursor_.run > 0 ? QJsonObject{{"run", qint64{cursor_.run}}} : QJsonObject();
+  QJsonObject state{{"added", toJson(charts_->added())}};
+  if (picked_ && cursor_.run > 0) state["run"] = qint64{cursor_.run};
+  return state;
 }
 
 void LivePage::restoreState(const QJsonObject& state) {
+  charts_->setAdded(runIds(state["added"]));
   const qint64 run = state["run"].toInteger();
   picked_ = run > 0;
   if (picked_) cursor_ = {.run = run};  // read when the page is shown

@@ -64,7 +64,9 @@ class LiveChartsTest : public QObject {
 
   void the_runs_that_are_drawn_over_it_are_ticked_and_kept() {
     QTemporaryDir folder;
+    QJsonObject kept;
     const auto begin = [&](Shown& shown) {
+      shown.page->restoreState(kept);
       shown.page->keepLayout();
       shown.show();
     };
@@ -101,6 +103,7 @@ class LiveChartsTest : public QObject {
       QCOMPARE(shown.tile("timeTile")->note(), QString("step 4"));  // of the shown one
       // The other is followed, too.
       must(writer->set_state(other, storage::RunState::running).get());
+      kept = shown.page->keptState();
     }
     Shown again(folder);
     begin(again);

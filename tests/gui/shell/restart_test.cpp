@@ -53,7 +53,7 @@ class RestartTest : public QObject {
     window_->showPage("live");
     QTRY_VERIFY(window_->isReady());
     startAgain();
-    QVERIFY(window_->page("live")->keptState().isEmpty());
+    QVERIFY(!window_->page("live")->keptState().contains("run"));
   }
 
   void choices_in_compare_are_back() {
@@ -155,6 +155,8 @@ class RestartTest : public QObject {
   }
 
   void another_file_at_the_stores_place_has_none() {
+    if (!QFileInfo(store_->path()).birthTime().isValid())
+      QSKIP("this file system does not say when a file was made");
     Q_EMIT session_->runRequested("live", store_->runs.failed);
     QTRY_VERIFY(window_->isReady());
     end();
