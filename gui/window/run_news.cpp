@@ -32,8 +32,9 @@ RunNews newsOf(const storage::RunSummary& run) {
   if (!run.cause.empty()) parts.prepend(QString::fromStdString(run.cause));
   const bool failed =
       run.state == storage::RunState::failed || run.state == storage::RunState::lost;
-  return {run.id, failed ? RunNews::Kind::failure : RunNews::Kind::end, endWords(run.state).arg(format::spelled(run.name)),
-          parts.join(QStringLiteral(", ")), lookOf(run.state).tone};
+  return {run.id, failed ? RunNews::Kind::failure : RunNews::Kind::end,
+          endWords(run.state).arg(format::spelled(run.name)), parts.join(QStringLiteral(", ")),
+          lookOf(run.state).tone};
 }
 
 RunNews newsOf(const storage::RunSummary& run, const workbench::Alert& alert) {

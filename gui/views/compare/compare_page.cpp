@@ -234,9 +234,7 @@ void ComparePage::arrange() {
   if (keeping_) upper_->restoreState(openSettings()->value(layoutKey()).toByteArray());
 }
 
-QString ComparePage::layoutKey() const {
-  return isMany() ? kRowsLayout : kColumnsLayout;
-}
+QString ComparePage::layoutKey() const { return isMany() ? kRowsLayout : kColumnsLayout; }
 
 void ComparePage::keepLayout() {
   keeping_ = true;

@@ -149,9 +149,7 @@ void LiveCharts::add(qint64 run, bool on) {
   showRuns();
 }
 
-void LiveCharts::keepLayout() {
-  board_->setViews(QStringLiteral("live"));
-}
+void LiveCharts::keepLayout() { board_->setViews(QStringLiteral("live")); }
 
 void LiveCharts::showRuns() {
   std::vector<BoardRun> runs;

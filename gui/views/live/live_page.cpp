@@ -186,7 +186,8 @@ void LivePage::resetLayout() {
   stepCard_->resetLanes();
   charts_->resetLayout();
   openSettings()->remove(kHalvesKey);
-  halves_->setSizes({halves_->widget(0)->sizeHint().height(), halves_->widget(1)->sizeHint().height()});
+  halves_->setSizes(
+      {halves_->widget(0)->sizeHint().height(), halves_->widget(1)->sizeHint().height()});
 }
 
 void LivePage::arrange() {

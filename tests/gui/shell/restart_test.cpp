@@ -2,8 +2,8 @@
 // place in Runs. Another store has a session of its own, runs that have gone are dropped in
 // silence, and a kill loses no more than the last second.
 #include <QComboBox>
-#include <QSignalSpy>
 #include <QScrollBar>
+#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -224,8 +224,7 @@ class RestartTest : public QObject {
   void pressOnChip(const QString& run, Qt::Key key) {
     for (QWidget* each : window_->page("compare")->findChild<RunChips*>()->findChildren<QWidget*>())
       if (each->isVisible() && each->focusPolicy() != Qt::NoFocus &&
-          each->accessibleName().contains(run) &&
-          !qobject_cast<QAbstractButton*>(each))
+          each->accessibleName().contains(run) && !qobject_cast<QAbstractButton*>(each))
         return QTest::keyClick(each, key);
     QFAIL("there is no such chip");
   }
