@@ -4,8 +4,8 @@
 
 #include <QFrame>
 #include <QListView>
-#include <QSortFilterProxyModel>
 #include <QSpinBox>
+#include <QSortFilterProxyModel>
 #include <QStandardItemModel>
 
 #include "gui/session.h"
