@@ -22,9 +22,9 @@ class FileLock {
   /// afterwards. Waits for another holder as long as that. Errors: it cannot be opened, it is a
   /// link or no regular file, it belongs to someone else; they begin with `path`.
   static Result<FileLock> take(const std::string& path, std::chrono::milliseconds patience = {});
-  /// The same beside others that share it; nobody can `take` it meanwhile.
+  /// The same next to others that share it; nobody can `take` it meanwhile.
   static Result<FileLock> share(const std::string& path, std::chrono::milliseconds patience = {});
-  /// Whether a process holds or shares it now. Of two that ask at once one may be told yes.
+  /// Whether a process holds or shares it now. Of two that ask at once one may get yes.
   static Result<bool> is_shared(const std::string& path);
   /// Whether a process of this user holds it now. Takes nothing from a `take` that has 10 ms.
   static Result<bool> is_held(const std::string& path);

@@ -28,7 +28,7 @@ bool is_part_of(std::string_view entry, std::string_view name) {
              std::string_view::npos;
 }
 
-/// Whether nobody writes it any more; a process that is about to lock it is told so by its link
+/// Whether nobody writes it any more; a process that is about to lock it sees that by its link
 /// count.
 void remove_unless_written(const std::string& part) {
   const int fd = open(part.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

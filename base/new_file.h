@@ -10,8 +10,8 @@
 
 namespace heddle {
 
-/// PATH.NAME.part, where NAME is a unique_name(); locked as long as it is written, so that what a
-/// process that died has left is told apart from what another one is writing. Movable; one thread.
+/// PATH.NAME.part, where NAME is a unique_name(); locked as long as it is written, so that a dead
+/// process's leftovers differ from a file that another one is writing. Movable; one thread.
 class NewFile {
  public:
   /// Makes it: a new file, this user's alone unless `mode` (less the umask) says otherwise. Removes

@@ -1,5 +1,5 @@
 // The one way to open a file that comes from outside: a regular one, never waited for, of a size
-// that is known before it is read. Whoever opens one otherwise hangs at a pipe (tests/packaging
+// that is known before it is read. Any other open would hang at a pipe (tests/packaging
 // checks it).
 #pragma once
 

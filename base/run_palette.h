@@ -1,4 +1,4 @@
-// The colours that runs are told apart by, in the window and in reports: Okabe and Ito's, in
+// The colours that distinguish runs, in the window and in reports: Okabe and Ito's, in
 // variants with 3:1 contrast or more against each scheme's surface. The empty one is the text
 // colour, for their black.
 #pragma once

@@ -29,7 +29,7 @@ fetch_libtorch cuda
 build cuda heddle-engine heddle_cuda gpu_check
 unlock_setup
 
-# Copies the libraries that the programs load, except those of the other machine: LibTorch, CUDA, C and C++, which must
+# Copies the libraries that the programs load, except the other machine's: LibTorch, CUDA, C and C++, which must
 # not come before its own newer ones.
 to=$(mktemp -d)
 trap 'rm -rf "$to"' EXIT

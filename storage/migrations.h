@@ -7,7 +7,7 @@ namespace heddle::storage {
 
 class Connection;
 
-/// One step of the schema. A store that has rows gets those of new tables by `fill`.
+/// One step of the schema. `fill` makes the rows of new tables where a store has some.
 struct Migration {
   const char* sql = nullptr;
   void (*fill)(Connection&) = nullptr;

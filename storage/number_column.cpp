@@ -19,7 +19,7 @@ struct [[gnu::packed]] ColumnHeader {
 constexpr size_t kWord = sizeof(uint64_t);
 constexpr int kEffort = 1;  // of zstd: more gains next to nothing once bytes are sorted
 
-/// All first bytes, then all second ones …: those of equal place are alike.
+/// All first bytes, then all second ones …: bytes of equal place are alike.
 std::string sorted_by_place(std::span<const uint64_t> numbers) {
   std::string sorted(numbers.size() * kWord, '\0');
   for (size_t place = 0; place < kWord; ++place)
@@ -67,7 +67,7 @@ std::string compressed(std::string_view bytes) {
   return result;
 }
 
-/// Nothing unless the bytes are those of `size` others.
+/// Nothing unless they decompress to `size` bytes.
 std::string decompressed(std::string_view bytes, size_t size) {
   thread_local const std::unique_ptr<ZSTD_DCtx, size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(),
                                                                                 ZSTD_freeDCtx);

@@ -174,7 +174,7 @@ class Reader {
   Result<std::map<std::string, MetricSummary>> metric_summaries(RunId run);
   Result<Comparison> compare(const std::vector<RunId>& runs);
 
-  /// At most `max_points` bins over the range, from the pyramid. Two names are those of x axes, for
+  /// At most `max_points` bins over the range, from the pyramid. Two names mean x axes, for
   /// runs that have them (RunDetail::axes), in `samples` too: "time", the seconds since the rank's
   /// first step, and "tokens", the metric tokens_seen where none is called so.
   Result<std::vector<Bin>> series(RunId run, const std::string& name, int32_t rank, StepRange range,
@@ -184,6 +184,9 @@ class Reader {
                                       StepRange range = {});
   /// Step records that came in after row `after_id`, oldest first: for pages that follow a run.
   Result<std::vector<StepRow>> steps_after(RunId run, int64_t after_id, size_t limit = 10000);
+  /// The newest step records, at most so many of a rank, in the order in which they came in: where
+  /// following a run begins.
+  Result<std::vector<StepRow>> newest_steps(RunId run, size_t of_a_rank);
 
   /// Steps that have a timeline, ascending.
   Result<std::vector<int64_t>> profiled_steps(RunId run);

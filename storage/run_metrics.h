@@ -12,7 +12,7 @@
 
 namespace heddle::storage {
 
-/// A run has some dozens; people import runs with some thousands. One is that of the times.
+/// A run has some dozens; people import runs with some thousands. One holds the times.
 inline constexpr size_t kMaxSeries = 10'000;
 inline constexpr size_t kMaxNameBytes = 256;
 

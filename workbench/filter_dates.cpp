@@ -107,7 +107,8 @@ std::optional<TimeStretch> read_time(const Day& day, std::string_view text) {
 
 /// "17 min ago", "17 min", "2d".
 std::optional<TimeStretch> read_ago(std::string_view text, double now) {
-  if (text.ends_with(" ago")) text.remove_suffix(4);
+  const bool moment = !text.ends_with(" ago");  // that is as the table writes it, a whole minute
+  if (!moment) text.remove_suffix(4);
   size_t digits = 0;
   while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') ++digits;
   const auto count = whole_in(text.substr(0, digits));
@@ -121,7 +122,7 @@ std::optional<TimeStretch> read_ago(std::string_view text, double now) {
                                       : 0;
   if (!count || seconds == 0 || *count > 1'000'000) return std::nullopt;
   const double ago = static_cast<double>(*count) * seconds;
-  return TimeStretch{now - ago - seconds, now - ago};
+  return TimeStretch{now - ago - seconds, now - ago, moment};
 }
 
 }  // namespace

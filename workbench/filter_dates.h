@@ -9,6 +9,7 @@ namespace heddle::workbench {
 /// From the first to before the second, in Unix seconds.
 struct TimeStretch {
   double from = 0, until = 0;
+  bool moment = false;  // "2d": in order it is its end alone, two days ago
 };
 
 /// Reads "2026-01-31", "2026-01-31 14:10", "31 Jan", "today", "yesterday", "now", "17 min ago" and

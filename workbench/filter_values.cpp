@@ -173,7 +173,8 @@ std::vector<std::string> state_names() {
 }
 
 std::optional<WantedValue> read_value(KeyKind kind, std::string_view text, double now) {
-  WantedValue value{.text = std::string(text), .number = {}, .from = {}, .until = {}};
+  WantedValue value{
+      .text = std::string(text), .number = {}, .from = {}, .until = {}, .moment = false};
   if (kind == KeyKind::words || kind == KeyKind::state || kind == KeyKind::list) return value;
   if (kind == KeyKind::flag) {
     const bool yes = text == "yes" || text == "true";
@@ -186,6 +187,7 @@ std::optional<WantedValue> read_value(KeyKind kind, std::string_view text, doubl
     if (!stretch) return std::nullopt;
     value.from = stretch->from;
     value.until = stretch->until;
+    value.moment = stretch->moment;
     return value;
   }
   value.number = read_number(kind, text);

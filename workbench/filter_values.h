@@ -26,6 +26,7 @@ struct WantedValue {
   std::string text;
   std::optional<double> number;       // may be NaN or infinite
   std::optional<double> from, until;  // Unix seconds
+  bool moment = false;                // a date that is `until` where times are compared by order
 };
 
 /// Reads "1k", "6,667 tok/s", "1.5M tokens", "60 GiB", "2 h", "5 %", "nan", "2026-01-01",

@@ -1,8 +1,11 @@
 #include "workbench/run_filter.h"
 
+#include <fmt/chrono.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <ctime>
 
 #include "storage/difference.h"
 #include "workbench/filter_parser.h"
@@ -101,6 +104,8 @@ bool holds(const FilterTest& test, const storage::Value& value) {
   if (kind == KeyKind::date) {
     const double* time = std::get_if<double>(&value);
     if (!time || !test.value.from) return false;
+    if (test.value.moment && test.how >= How::less)
+      return holds_in_order(test.how, *time == *test.value.until, *time < *test.value.until);
     const bool equal = *time >= *test.value.from && *time < *test.value.until;
     return holds_in_order(test.how, equal, *time < *test.value.from);
   }
@@ -160,6 +165,20 @@ std::vector<std::string> RunFilter::keys() const {
       keys.push_back(test.key);
   });
   return keys;
+}
+
+std::vector<std::string> RunFilter::readings() const {
+  std::vector<std::string> readings;
+  for_each_test(root_, [&](const FilterTest& test) {
+    if (!test.value.moment || test.how < How::less) return;
+    const bool before = test.how == How::less || test.how == How::less_equal;
+    const auto seconds = static_cast<std::time_t>(*test.value.until);
+    std::tm parts{};
+    localtime_r(&seconds, &parts);
+    readings.push_back(fmt::format("{} {} {}: {} {:%Y-%m-%d %H:%M}", test.key, before ? "<" : ">",
+                                   test.value.text, before ? "before" : "after", parts));
+  });
+  return readings;
 }
 
 bool RunFilter::matches(const Words& words, const Lookup& lookup) const {

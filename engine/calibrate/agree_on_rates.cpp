@@ -48,7 +48,7 @@ std::vector<View> views_of_ranks(const recipe::Layout& layout, int64_t ranks) {
   return views;
 }
 
-// Some ranks have the others of a group beside them, where other ranks have them on other hosts:
+// Some ranks share a host with their group, while other ranks have theirs on other hosts:
 // the farthest counts, since all ranks plan alike.
 View agreed(const std::vector<View>& views) {
   View all = views.front();

@@ -10,12 +10,12 @@
 
 namespace heddle::calibrate {
 
-/// Bytes of the whole tensors to measure, while nothing computes and beside compute: 25 and 13 of
+/// Bytes of the whole tensors to measure, while nothing computes and next to compute: 25 and 13 of
 /// them from 4 KiB to 128 MiB; or some, 13 and 7; or few, for the start of a run whose link may be
 /// slow.
 struct Sizes {
   std::vector<int64_t> alone, beside;  // ascending; the second ones are among the first
-  int64_t rounds = 0;                  // beside compute, at most
+  int64_t rounds = 0;                  // next to compute, at most
 };
 Sizes many_sizes();
 Sizes some_sizes();
@@ -25,8 +25,8 @@ Sizes few_sizes();
 using Deadline = Clock::time_point;
 inline constexpr Deadline kNoDeadline = Deadline::max();
 
-/// Gathers and scatters of whole tensors of these sizes, and what they take from compute beside
-/// them: of the small ones first, and of no more once the time of any rank is over. Every rank of
+/// Gathers and scatters of whole tensors of these sizes, and what they take from compute next to
+/// them: the small ones first, no more once any rank's time is over. Every rank of
 /// the group calls this; throws c10::Error as collectives do.
 cost::Link measure_link(c10d::Backend& group, const std::string& transport, const Sizes& sizes,
                         Deadline deadline = kNoDeadline);

@@ -19,7 +19,7 @@ Result<std::string> measure_gpu(GpuBench& bench);
 /// this; throws c10::Error.
 void measure_collectives(GpuBench& bench, c10d::Backend& group);
 
-/// A gather of the group beside products, against each alone. As above.
+/// A gather of the group next to products, compared with each alone. As above.
 cost::GpuContention measure_contention(GpuBench& bench, c10d::Backend& group);
 
 }  // namespace heddle::calibrate

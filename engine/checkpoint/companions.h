@@ -1,4 +1,4 @@
-// The files of a Hugging Face folder beside its weights: the settings of a model and of its
+// The files of a Hugging Face folder next to its weights: the settings of a model and of its
 // tokenizer (chat template, special tokens, generation …), which exports keep as they came.
 #pragma once
 

@@ -16,7 +16,7 @@ std::string checkpoint_meant(const std::string& folder);
 /// Lines for who asked: see HuggingFaceCheckpoint::notes.
 using Notes = std::vector<std::string>;
 
-/// The rest of a Hugging Face folder, beside config and weights.
+/// The rest of a Hugging Face folder, besides config and weights.
 using WriteBeside = std::function<Result<>(const std::string& folder)>;
 
 /// FROM a checkpoint, or a run's folder of them (the newest): TO becomes a Hugging Face folder as

@@ -55,7 +55,7 @@ void take_numbers(recipe::Parsed& parsed, const ModelOf& model_of) {
     if (!whole) checks.fault({"model.checkpoint"}, numbers.error().message, "");
     return;
   }
-  numbers->head_dim = numbers->head_size();  // to be told, and to be compared
+  numbers->head_dim = numbers->head_size();  // to be reported and compared
   each_size([&](const char* key, auto member) {
     auto& mine = model.*member;
     const auto theirs = (*numbers).*member;

@@ -5,7 +5,7 @@
 
 namespace heddle::checkpoint {
 
-/// Calls `visit(key, member)` for what the shapes and names of the weights depend on: beside a
+/// Calls `visit(key, member)` for what the shapes and names of the weights depend on: with a
 /// checkpoint these must be the checkpoint's.
 template <typename Visit>
 void each_size(Visit&& visit) {

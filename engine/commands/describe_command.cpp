@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kMaxRecipe = size_t{1} << 20;
 
-/// Whether a fault leaves nothing that could be told of the data.
+/// Whether a fault leaves nothing of the data to describe.
 bool matters(const recipe::Fault& fault) {
   if (fault.key.empty()) return true;
   for (const std::string_view section : {"data.", "training.", "parallelism.", "hardware."})

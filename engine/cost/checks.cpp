@@ -76,8 +76,8 @@ Result<std::vector<Check>> checks_in(const std::string& path) {
   return checks;
 }
 
-/// Student's t beyond which one in twenty lies on either side, by Cornish and Fisher's expansion:
-/// within 2 % from four degrees of freedom on (Abramowitz and Stegun, 26.7.5).
+/// Student's t that one in twenty exceeds, on either side, by Cornish and Fisher's expansion: true
+/// to 2 % from four degrees of freedom on (Abramowitz and Stegun, 26.7.5).
 double student(double freedom) {
   constexpr double z = 1.6449, z3 = z * z * z, z5 = z3 * z * z;
   return z + (z3 + z) / (4 * freedom) + (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom);

@@ -55,8 +55,8 @@ struct Trust {
   std::optional<Spread> step, peak;  // of a step's time and of the peak, where there were enough
 };
 
-/// From the runs on that host and device since a time, of any number of ranks, but for those of a
-/// machine that others used: how long they took says nothing of the next.
+/// From the runs on that host and device since a time, of any number of ranks; runs on a machine
+/// that others used are left out: their times say nothing of the next.
 Trust trust_in(const std::vector<Check>& checks, const std::string& host, const std::string& device,
                double since);
 /// The same on this host, by its files, since it was calibrated.

@@ -19,7 +19,7 @@ struct Placement {
 enum class Collective { gather, all_reduce, all_to_all, to_neighbour };
 
 /// Seconds of a collective that nothing else disturbs; a scatter takes as long as a gather. `bytes`
-/// are those of the whole tensors: all ranks' shards, or what one rank reduces, exchanges or sends.
+/// count the whole tensors: all ranks' shards, or what one rank reduces, exchanges or sends.
 ///
 /// latency + bytes / rate, the least over NCCL's protocols and, for an all-reduce, over ring and
 /// tree (NCCL 2.28, src/graph/tuning.cc):

@@ -15,7 +15,7 @@ Why why(const graph::Node& node, const Transferred& transfer) {
   if (graph::is_all_gather(node))
     return transfer.idle_link > transfer.exposed / 2 ? Why::gathers_in_flight
                                                      : Why::compute_is_shorter;
-  // A transfer with next to no compute beside it is needed as soon as it arrives.
+  // A transfer with hardly any compute next to it is needed as soon as it arrives.
   return transfer.beside < transfer.moving.length() / 10 ? Why::dependency
                                                          : Why::compute_is_shorter;
 }

@@ -27,7 +27,7 @@ std::string layer_of(const std::string& module) {
 
 bool is_kernel(const Node& node) { return !graph::is_view(node) && !graph::is_collective(node); }
 
-/// By value: the value whose memory it is; of what is joined that of its first part.
+/// By value: the value whose memory it is; for a join, its first part's.
 std::vector<ValueId> memories_of(const Graph& graph) {
   std::vector<ValueId> memory(graph.values.size());
   std::iota(memory.begin(), memory.end(), 0);

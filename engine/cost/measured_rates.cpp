@@ -36,7 +36,7 @@ const OperatorRate* find(const std::vector<OperatorRate>& rates, const OperatorR
   return found == rates.end() ? nullptr : &*found;
 }
 
-// Operators at a share of cores between or beyond those of two calibrations.
+// Operators at a share of cores between or beyond two calibrations' shares.
 std::vector<OperatorRate> between(const Calibration& less, const Calibration& more, double wanted) {
   std::vector<OperatorRate> rates = less.operators;
   const double low = std::log(share(less)), high = std::log(share(more));

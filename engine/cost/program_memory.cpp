@@ -24,7 +24,7 @@ double states(const ProgramShape& shape, const hardware::Program& program) {
   return 0;
 }
 
-// Whole parameters and gradients beside the shards.
+// Whole parameters and gradients besides the shards.
 double gathered(const ProgramShape& shape, double parameters) {
   if (shape.kept != Kept::shards) return 0;
   constexpr double kLayers = 2;  // the one that computes and the one that comes next

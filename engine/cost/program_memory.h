@@ -15,7 +15,7 @@ struct ProgramMemory {
 
 /// States and gradients by the program's bytes a parameter; what layers keep for backward, for as
 /// many micro-batches as the rank has under way (1F1B: pp − rank); the loss on the last one. The
-/// update's own needs count where they are more than those of backward.
+/// update's own needs count where they exceed backward's.
 ProgramMemory program_memory(const ProgramShape& shape, int64_t rank,
                              const hardware::Program& program);
 

@@ -49,11 +49,11 @@ struct Host {
   std::string engine;  // its version
 };
 
-/// The calibration with as many ranks and threads, if there is one. Else operators are between
-/// those of the calibrations with the next more and the next less of a core for each rank, or by
-/// its share of cores from the nearest; a group that was not measured is taken from the one of the
-/// nearest number of ranks that was, by the ring's formula and by how many ranks share a core. What
-/// was done so is reported, and so are age and version of a calibration that is old.
+/// The calibration with as many ranks and threads, if there is one. Else operators lie between
+/// the calibrations with the next more and the next less of a core for each rank, or follow from
+/// the nearest by its share of cores; a group that was not measured is taken from the one of the
+/// nearest number of ranks that was, by the ring's formula and by how many ranks share a core.
+/// Reports each such step, and age and version of a calibration that is old.
 Rates rates_of(const std::vector<Calibration>& calibrations, const Host& host,
                const GroupKinds& groups);
 

@@ -11,8 +11,8 @@ namespace heddle::cost {
 /// steadily (Tukey, Exploratory Data Analysis, 1977, chapter 7: running medians of three).
 std::vector<double> running_median(const std::vector<double>& numbers);
 
-/// Without times that stand out from those of the sizes around: of a transfer alone by its seconds
-/// a byte, beside compute and of what compute lost by their shares of that.
+/// Without times that stand out from their neighbours': a transfer alone is judged by its seconds a
+/// byte; a transfer next to compute, and the compute lost, by their shares of that.
 CollectiveTimes smooth(const CollectiveTimes& measured);
 
 }  // namespace heddle::cost

@@ -66,8 +66,8 @@ struct Connected {
   ncclComm_t communicator = nullptr;
 };
 
-// On a thread of its own: while ranks connect, NCCL can be told neither to stop nor how long to
-// wait.
+// On a thread of its own: while ranks connect, NCCL neither stops on request nor has a time
+// limit.
 std::future<Connected> connect(const ncclUniqueId& id, int rank, int size) {
   std::packaged_task<Connected()> task([id, rank, size, device = c10::cuda::current_device()] {
     c10::cuda::set_device(device);

@@ -23,14 +23,14 @@ struct ChunkTokens {
   std::vector<std::string> complaints;  // a line for each document that cannot be read
 };
 
-/// The tokens of those of a chunk's documents that are chosen (without regard to
+/// The tokens of a chunk's chosen documents (without regard to
 /// `choice.most`). An error names the file.
 Result<ChunkTokens> tokens_of(const Chunk& chunk, const DocumentChoice& choice,
                               Tokenizer& tokenizer);
 
-/// Whether the ids of what stands around a place are those of the text before it and those of the
-/// text after it: then a document may be tokenized in two parts there. So it is wherever one of the
-/// tokenizer's pieces ends, since what becomes of a piece depends on the text nearby alone.
+/// Whether the ids around a place are the ids of the text before it, then of the text after it:
+/// a document may then be tokenized in two parts there. This holds wherever one of the tokenizer's
+/// pieces ends, since a piece's ids depend on the text nearby alone.
 bool parts_at(std::string_view text, size_t at, Tokenizer& tokenizer);
 
 }  // namespace heddle::data

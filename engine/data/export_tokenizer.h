@@ -1,4 +1,4 @@
-// A tokenizer beside exported weights, as transformers' AutoTokenizer loads it.
+// A tokenizer next to exported weights, as transformers' AutoTokenizer loads it.
 #pragma once
 
 #include <cstdint>

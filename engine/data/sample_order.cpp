@@ -28,7 +28,7 @@ int64_t SampleOrder::needed(int64_t place) const { return window_of(place).end; 
 int64_t SampleOrder::sample(int64_t place, int64_t samples, int64_t epoch) const {
   const auto [begin, end, number] = window_of(place);
   const auto size = static_cast<uint64_t>(std::min(end, samples) - begin);
-  // Another order in each window; the first one's is that of a text of one window.
+  // Another order in each window; the first one's equals that of a text of one window.
   const uint64_t seed = seed_ + static_cast<uint64_t>(number) * 0x9E3779B97F4A7C15U;
   return begin + static_cast<int64_t>(shuffled(static_cast<uint64_t>(place - begin), size, seed,
                                                static_cast<uint64_t>(epoch)));

@@ -67,7 +67,7 @@ struct TokenLookup {
   std::function<bool(std::string_view content)> is_added;
 };
 
-/// The special tokens: those that files name, else the post-processor's, else those of a usual name
+/// The special tokens: the files name them, else the post-processor does, else usual names count
 /// (<s>, </s>, <|endoftext|> …). Adds to `warnings` names that the tokenizer lacks.
 SpecialTokens resolve(const NamedTokens& named, const TemplateTokens& around,
                       const TokenLookup& lookup, std::vector<std::string>& warnings);

@@ -84,7 +84,7 @@ struct Tokenizer::Parts {
                                [&](std::string_view piece) { return encode_piece(piece, out); });
   }
 
-  /// Takes the tokens of one set out of a text; `rest` encodes what lies between them, and is told
+  /// Takes the tokens of one set out of a text; `rest` encodes the text between them, given
   /// where it begins.
   template <typename Rest>
   static Result<> encode_around(AddedTokens& tokens, std::string_view text,

@@ -16,7 +16,7 @@ namespace heddle::data {
 
 /// A loaded tokenizer.json: BPE over bytes (GPT-2, Llama 3, Qwen), over characters with byte
 /// fallback (SentencePiece's, as of Llama 2), or over characters that it loses where the vocabulary
-/// lacks them; or whole words (WordLevel). Ids are those of the tokenizers library. What changes
+/// lacks them; or whole words (WordLevel). Ids equal the tokenizers library's. What changes
 /// ids and is not read (other models, dropout, …) is refused by `load`; where a file contradicts
 /// itself, or loses text, `warnings` says so.
 ///
@@ -24,7 +24,7 @@ namespace heddle::data {
 /// side.
 class Tokenizer {
  public:
-  /// Reads a tokenizer.json, and the files beside it that name its special tokens. Errors name the
+  /// Reads a tokenizer.json, and the files next to it that name its special tokens. Errors name the
   /// file, the part of it, and what would be right.
   static Result<Tokenizer> load(const std::string& path);
   /// The same from memory; errors name it `name`.

@@ -1,5 +1,5 @@
 // Where a long call of attention is cut: into blocks of queries and blocks of keys, so that what a
-// kernel needs for one of them beside its results does not grow with the sequence. By sizes alone:
+// kernel needs for one of them besides its results does not grow with the sequence. By sizes alone:
 // which keys are seen, and on which rank, is data, and a captured step is the same for all of it.
 #pragma once
 

@@ -20,7 +20,7 @@ std::string what_meets(const Graph& graph, const Node& node) {
                      graph.values[node.outputs.front()].bytes());
 }
 
-// The ranks run beside each other, each as far as it can.
+// The ranks run side by side, each as far as it can.
 class Ranks {
  public:
   Ranks(const std::vector<Graph>& graphs, const Members& members)

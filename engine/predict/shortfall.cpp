@@ -102,7 +102,7 @@ class Finder {
     return family;
   }
 
-  /// Changes that have closed it with more on top, or that come to the same recipe, are no other
+  /// Changes that have closed it with more on top, or that give the same recipe, are no other
   /// remedy.
   bool is_known(const Change& change, const recipe::Recipe& recipe) {
     const auto holds = [&](const plan::Variant& closed) {

@@ -29,8 +29,8 @@ struct Parameter {
   int64_t elements() const;
 };
 
-/// "layers.3.attention.wq" of "layers.3.attention.wq.weight", of its bias, and of what is kept
-/// beside them ("….weight.exp_avg"); a name without either as it is.
+/// "layers.3.attention.wq" of "layers.3.attention.wq.weight", of its bias, and of their optimizer
+/// states ("….weight.exp_avg"); a name without either as it is.
 std::string_view module_of(std::string_view parameter);
 
 /// Whether a state that is kept between steps is a parameter.
@@ -39,7 +39,7 @@ bool is_parameter(std::string_view state);
 /// All parameters in the order in which forward reads them. With tied embeddings `output` has none.
 std::vector<Parameter> parameters(const Model& model);
 
-/// What forward reads, in order: all parameters, and with tied embeddings the embedding's again
+/// Forward's reads, in order: all parameters, and with tied embeddings the embedding's again
 /// under the name of `output`.
 std::vector<Parameter> reads(const Model& model);
 

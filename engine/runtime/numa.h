@@ -1,4 +1,4 @@
-// A rank beside its GPU: on the cores, and with memory, of the same NUMA node.
+// A rank next to its GPU: on the cores, and with memory, of the same NUMA node.
 #pragma once
 
 #include <string>

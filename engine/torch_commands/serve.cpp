@@ -168,7 +168,7 @@ class Server {
     }
   }
 
-  /// What `work` gives; an exception becomes an error.
+  /// Calls `work`; an exception becomes an error.
   template <typename Work>
   static std::invoke_result_t<Work> attempt(const char* failed, const Work& work) {
     std::invoke_result_t<Work> answer = Error{failed};

@@ -1,4 +1,4 @@
-// A run's measured times beside the predicted ones of its operators and collectives.
+// A run's measured times next to the predicted ones of its operators and collectives.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ class Observed {
   /// runs have refined of the rates is left out, or each run would refine what is refined already.
   Observed(const graph::Graph& graph, const cost::Rates& rates);
 
-  /// Compute that ran beside a transfer is slowed by it, and tells nothing of its operator.
+  /// Compute next to a transfer is slowed by it, and says nothing about its operator.
   void add(const std::vector<telemetry::Span>& step);
 
   /// The median over the spans of each kind of work, where a span counts as much as it was to take.

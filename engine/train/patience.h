@@ -16,7 +16,7 @@ class Patience {
 
   /// Records how long a step has taken.
   void took(double seconds);
-  /// For the next step. `saves`: a checkpoint is under way beside it.
+  /// For the next step. `saves`: a checkpoint is under way next to it.
   std::chrono::milliseconds limit(bool saves) const;
 
  private:

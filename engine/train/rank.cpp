@@ -47,7 +47,7 @@ std::string cpu_name() {
   return "unknown";
 }
 
-// `numa`: where the rank runs, beside its GPU; empty on a CPU.
+// `numa`: where the rank runs, next to its GPU; empty on a CPU.
 telemetry::Start start_record(const runs::RankContext& context, const Runner& runner,
                               c10::Device device, const std::string& numa) {
   telemetry::Start start{

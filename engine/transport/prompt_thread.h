@@ -8,7 +8,7 @@ namespace heddle::transport {
 
 /// Names the calling thread and asks the scheduler for turns of 0.1 ms, the shortest there are: who
 /// asks for short turns gets them early. With turns as long as everybody's (3 ms) a thread that is
-/// woken beside compute waits for the other's turn to end, and so do all ranks in that collective.
+/// woken next to compute waits for the other's turn to end, and so do all ranks in that collective.
 /// Linux 6.12 and later heed it (`sched_runtime` of SCHED_OTHER); elsewhere it changes nothing. The
 /// policy and the nice value stay.
 void become_prompt(const char* name);

@@ -30,7 +30,7 @@ RankReport report_of(int rank, const ControlPage* page, const std::optional<Desc
 RankReport report_of(int rank, const std::optional<Progress>& progress);
 
 /// The first collective in which two ranks are not in the same one, as mismatch_text; empty where
-/// all agree. `ranks`: of the run, beside `all`.
+/// all agree. `ranks`: of the run, in the order of `all`.
 std::string mismatch_text(const std::string& group, const std::vector<int>& ranks,
                           const std::vector<std::optional<Progress>>& all);
 

@@ -75,7 +75,7 @@ Result<> Seal::renew_key() {
   return {};
 }
 
-// The nonce, and what is authenticated beside the text.
+// The nonce, and what is authenticated besides the text.
 Result<> Seal::begin(std::span<const uint8_t> length) {
   // One nonce twice would give the text away; at a million records a second this takes ages.
   if (next_ == std::numeric_limits<uint64_t>::max())

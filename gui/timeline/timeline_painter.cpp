@@ -93,7 +93,7 @@ void paintLabels(QPainter& painter, const TimelineRow& row, const RowRects& rect
   const QRect lanes = rects.content();
   int y = lanes.top() - (rects.collapsed ? 1 : 0);
   const int bottom = lanes.bottom();
-  const int width = laneRight - laneWidth - kLeft + 10;
+  const int width = laneRight - laneWidth - kLeft + 2;
   const auto line = [&](const QString& text, const QFont& font, const QColor& color, int height) {
     if (text.isEmpty() || y + height > bottom + 2) return;
     painter.setFont(font);

@@ -27,7 +27,7 @@ keep_sshd_off() {
 # install_packages LIST...: does nothing when all are there. Exit code 2 without root or sudo.
 install_packages() {
   command -v dpkg-query >/dev/null ||
-    fail 2 "this is not Debian: install by hand what these files name: $*"
+    fail 2 "this is not Debian: install manually what these files name: $*"
   local missing
   mapfile -t missing < <(missing_packages "$@")
   ((${#missing[@]})) || return 0

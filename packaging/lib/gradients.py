@@ -1,5 +1,5 @@
 """gradients.py EXPECTED FOUND: two files of `heddle-engine eval`; prints how far their gradients are apart at most (the
-difference's norm by that of the expected one), of which parameter, and how many there are. Needs torch alone."""
+difference's norm by the expected one's), of which parameter, and how many there are. Needs torch alone."""
 
 import json
 import struct

@@ -5,9 +5,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "storage/chrome_trace.h"
 #include "tests/storage/store_fixture.h"
 #include "tests/support/files.h"
 #include "tests/support/test_class.h"
@@ -71,6 +73,40 @@ class ExportTest : public QObject {
     }
     QCOMPARE(names, (std::vector<std::string>{"rank 1", "compute", "communication",
                                               "waiting for ranks", "pipeline bubble"}));
+  }
+
+  // Readers of traces let a thread's events overlap only where one is within the other; else they
+  // move the ends.
+  void spans_that_overlap_are_on_threads_of_their_own() {
+    StoreFixture store;
+    const RunId run = store.create();
+    store.feed(run, log_of({telemetry::Spans{1,
+                                             100,
+                                             {{"gather", "layers.0", 0, 10, 1, 0},
+                                              {"reduce", "layers.1", 4, 12, 1, 0},
+                                              {"gather", "layers.2", 10, 5, 1, 0},
+                                              {"mm", "layers.1", 18, 4, 0, 0}}}}));
+    const std::string folder = store.folder.filePath("out").toStdString();
+    must(export_run(store.reader, run, folder));
+    std::map<int, std::vector<std::pair<double, double>>> threads;
+    std::map<int, std::string> names;
+    for (const json& event : json::parse(read_text(folder + "/trace.json"))["traceEvents"]) {
+      const int thread = event["tid"];
+      if (event["ph"] == "M" && event["name"] == "thread_name")
+        names[thread] = event["args"]["name"];
+      if (event["ph"] == "X")
+        threads[thread].push_back(
+            {event["ts"], event["ts"].get<double>() + event["dur"].get<double>()});
+    }
+    size_t spans = 0;
+    for (auto& [thread, times] : threads) {
+      spans += times.size();
+      std::ranges::sort(times);
+      for (size_t i = 1; i < times.size(); ++i) QVERIFY(times[i - 1].second <= times[i].first);
+      QVERIFY(names.contains(thread));
+    }
+    QCOMPARE(spans, size_t{4});
+    QCOMPARE(names[1 + int(ChromeTrace::kStreams)], std::string("communication 2"));
   }
 
   void a_run_without_records_has_empty_tables() {

@@ -85,6 +85,9 @@ class RunFilterTest : public QObject {
         fits("created=2026-03-01 12:00");
     fits("created>2 d ago"), not_("created>2 h ago"), fits("created>2 d ago loss=nan");
     fits("created > 2d"), not_("created < 2d"), not_("created > 2h"), fits("created > 1w");
+    // The run is a day old: before the moment that was 23 hours ago, after that of 25.
+    fits("created < 23h"), not_("created > 23h"), not_("created < 25h"), fits("created > 25h");
+    fits("created < 1380 min"), fits("created <= 24h"), fits("created < 0w");
     fits("age < 2d"), fits("age = 24.0 h"), not_("age > 2 d");
     fits("name=\"two words\""), fits("name='two words'"), not_("name=two"), fits("name:two words");
     fits("\"two words\""), not_("\"words two\""), fits("two words"), fits("name is \"two words\"");
@@ -103,6 +106,15 @@ class RunFilterTest : public QObject {
     const RunFilter filter(typed.toStdString(), filter_noon() + 86400);
     QVERIFY2(!filter.problem(), filter.problem() ? filter.problem()->text.c_str() : "");
     QCOMPARE(filter_fits(filter), fits);
+  }
+
+  void times_that_count_back_are_said() {
+    const double now = filter_noon() + 86400;
+    QCOMPARE(
+        RunFilter("created > 1d and (created < 60min or created > 2026-01-01)", now).readings(),
+        (std::vector<std::string>{"created > 1d: after 2026-03-01 12:00",
+                                  "created < 60min: before 2026-03-02 11:00"}));
+    QVERIFY(RunFilter("lr > 1e-4 and age < 2d", now).readings().empty());
   }
 
   void conditions_are_joined_data() {

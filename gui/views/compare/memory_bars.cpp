@@ -12,9 +12,9 @@ namespace heddle::gui {
 namespace {
 
 constexpr double kPredictedOpacity = 0.55;
-constexpr int kLowest = 88;    // two runs
 constexpr int kHighest = 420;  // more scroll
 constexpr int kBarRow = 20, kRunName = 120;
+constexpr int kAround = 60, kLegendRow = 24;  // heights
 
 double sizeOf(const MemoryBars::Peak& peak) {
   return peak.uses ? static_cast<double>(peak.uses->total()) : peak.bytes.value_or(0);
@@ -53,9 +53,7 @@ MemoryBars::MemoryBars(QWidget* parent) : Card(tr("Memory"), parent), rows_(new 
   legend_ = new QWidget;
   rowOf(legend_, {}, 4);
   body()->addWidget(legend_);
-  QScrollArea* scroll = scrolled(content);
-  scroll->setMinimumHeight(kLowest);
-  body()->addWidget(scroll, 1);
+  body()->addWidget(scrolled(content), 1);
 }
 
 void MemoryBars::display(const std::vector<Run>& runs) {
@@ -87,8 +85,9 @@ void MemoryBars::display(const std::vector<Run>& runs) {
     legend->addSpacing(6);
   }
   legend->addStretch(1);
-  legend_->setVisible(std::ranges::find(used, true) != used.end());
-  setMinimumHeight(std::clamp(row * kBarRow + 90, 160, kHighest));
+  const bool explains = std::ranges::find(used, true) != used.end();
+  legend_->setVisible(explains);
+  setFixedHeight(std::min(row * kBarRow + kAround + (explains ? kLegendRow : 0), kHighest));
   setVisible(row > 0);
 }
 

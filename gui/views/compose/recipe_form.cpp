@@ -128,6 +128,7 @@ void RecipeForm::make(Entry& entry, QWidget* group) {
                      tr("\n\nClick: predict its neighbouring values (Alt+Enter)"));
     name->setCursor(Qt::PointingHandCursor);
     name->setProperty("key", field->key());
+    name->setProperty("alsoByKey", true);  // Alt+Enter in the field
     name->installEventFilter(this);
   }
   const int needed = std::max(kLabel, name->sizeHint().width()) + row->spacing() +
@@ -279,6 +280,7 @@ void RecipeForm::showBubble() {
     if (!field->fault().isEmpty()) shown = field;
     if (shown == field && edited) break;
   }
+  if (bubble_->hasFocus() && shown == nullptr) return;  // its links are being chosen
   bubble_->tell(shown);
 }
 
@@ -320,6 +322,8 @@ bool RecipeForm::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() == QEvent::Enter && !bubble) {
     pointed_ = static_cast<QWidget*>(watched);
     showBubble();
+  } else if (event->type() == QEvent::FocusOut && bubble) {
+    QMetaObject::invokeMethod(this, &RecipeForm::showBubble, Qt::QueuedConnection);
   } else if (event->type() == QEvent::Leave) {
     if (bubble || !bubble_->isUnderMouse()) pointed_ = nullptr;
     showBubble();

@@ -110,8 +110,12 @@ void FilterBar::take(const RunFilter& filter) {
   field_->mark(at, problem ? placeIn(text, problem->at + problem->length) - at : 0);
   field_->setProperty("invalid", problem.has_value());
   field_->style()->polish(field_);
-  note_->setFullText(problem ? QString::fromStdString(problem->text) : QString());
-  note_->setVisible(problem.has_value());
+  QStringList readings;
+  for (const std::string& reading : filter.readings()) readings << QString::fromStdString(reading);
+  note_->setFullText(problem ? QString::fromStdString(problem->text)
+                             : readings.join(QStringLiteral("; ")));
+  setRole(note_, problem ? "error" : "muted");
+  note_->setVisible(!note_->fullText().isEmpty());
   Q_EMIT wanted(filter);
 }
 

@@ -42,10 +42,7 @@ RunArrangement::RunArrangement(Session& session, RunsModel& model, RunLines& lin
   connect(&lines_, &RunLines::sortsChanged, &saving_, qOverload<>(&QTimer::start));
   connect(columns_, &RunColumns::sparedChanged, this, &RunArrangement::showSpared);
   connect(panel_, &ColumnPanel::columnChosen, this, &RunArrangement::setColumn);
-  connect(panel_, &ColumnPanel::resetWanted, this, [this] {
-    readAdded({});
-    columns_->reset();
-  });
+  connect(panel_, &ColumnPanel::resetWanted, this, &RunArrangement::resetColumns);
   header->setContextMenuPolicy(Qt::CustomContextMenu);
   connect(header, &QWidget::customContextMenuRequested, this, [this](const QPoint& position) {
     offer(header_->logicalIndexAt(position), header_->mapToGlobal(position));
@@ -139,6 +136,17 @@ void RunArrangement::readAdded(const QStringList& keys) {
       });
 }
 
+void RunArrangement::resetColumns() {
+  readAdded({});
+  columns_->reset();
+}
+
+void RunArrangement::reset() {
+  lines_.setSorts(standardSorts());
+  setGroup({});
+  resetColumns();
+}
+
 void RunArrangement::refresh() {
   columns_->measure();
   if (!model_.added().isEmpty() && !reading_.running()) readAdded(model_.added());
@@ -146,7 +154,8 @@ void RunArrangement::refresh() {
 
 void RunArrangement::setGroup(const QString& key) {
   lines_.setGroup(key);
-  group_->setText(key.isEmpty() ? tr("Group") : tr("Group: %1").arg(labelOf(key)));
+  const QString label = key == QStringLiteral("group") ? tr("sweep") : labelOf(key);
+  group_->setText(key.isEmpty() ? tr("Group") : tr("Group: %1").arg(label));
   columns_->measure();
   saving_.start();
 }
@@ -286,7 +295,7 @@ void RunArrangement::keep() {
 void RunArrangement::save() {
   if (!keeping_) return;
   RunView view = current();
-  view.filter.clear();  // a filter forgotten would hide runs
+  view.filter.clear();  // it is the session's, as what the runs of one store are searched for
   saveRunView(*openSettings(), {}, view);
 }
 

@@ -102,6 +102,11 @@ void RunLines::fold(const QModelIndex& index, bool folded) {
   arrange();
 }
 
+void RunLines::setFolds(RunFolds folds) {
+  folds_ = std::move(folds);
+  arrange();
+}
+
 void RunLines::foldAll(bool folded) {
   folds_ = {};
   if (folded) {
@@ -168,7 +173,7 @@ QVariant RunLines::headData(const RunLine& head, int column, int role) const {
     const QString label =
         runs_.headerData(runs_.columnOf(group_), Qt::Horizontal, Qt::DisplayRole).toString();
     const QString text =
-        tr("%1 %2").arg(label, group.value.isEmpty() ? format::kNone : group.value);
+        group.value.isEmpty() ? tr("no %1").arg(label) : tr("%1 %2").arg(label, group.value);
     const QString count = format::plural(head.below, tr("run"));
     if (role == Qt::DisplayRole) return text;
     if (role == RangeRole) return count;

@@ -77,7 +77,7 @@ RunLine lineOf(const RunsModel& model, int row) {
 }
 
 /// Groups by the mean of what the table is sorted by; where that is no number or the time of
-/// creation, by the groups' value.
+/// creation, by the groups' value. Runs without that value are the last group.
 void sortGroups(const RunsModel& model, const QList<RunSort>& sorts, int column,
                 std::vector<RunGroup>& groups) {
   const int by = sorts.isEmpty() ? -1 : model.columnOf(sorts.first().key);
@@ -105,6 +105,8 @@ void sortGroups(const RunsModel& model, const QList<RunSort>& sorts, int column,
   collator.setNumericMode(true);
   std::ranges::stable_sort(order, [&](size_t a, size_t b) {
     if (keys[a].number.has_value() != keys[b].number.has_value()) return keys[a].number.has_value();
+    if (!keys[a].number && keys[a].text.isEmpty() != keys[b].text.isEmpty())
+      return keys[b].text.isEmpty();
     const double difference = keys[a].number ? *keys[a].number - *keys[b].number
                                              : collator.compare(keys[a].text, keys[b].text);
     return descending ? difference > 0 : difference < 0;

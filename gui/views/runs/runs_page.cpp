@@ -2,6 +2,7 @@
 
 #include <QHeaderView>
 #include <QMenu>
+#include <algorithm>
 #include <utility>
 
 #include "gui/format.h"
@@ -9,6 +10,7 @@
 #include "gui/theme/theme.h"
 #include "gui/views/lineage/end_dialog.h"
 #include "gui/widgets/focus_line.h"
+#include "gui/widgets/why_not.h"
 #include "workbench/control.h"
 #include "workbench/ending.h"
 
@@ -130,10 +132,16 @@ void RunsPage::makeActions() {
   remove_->setProperty("topBar", true);
   untick_ = make(QStringLiteral("untickRuns"), tr("Untick all"), QStringLiteral("close"));
   untick_->setToolTip(tr("Esc in the table"));
+  setWhyNot(compare_, tr("tick two runs or more"));
+  setWhyNot(untick_, tr("no run is ticked"));
+  setWhyNot(stop_, tr("none of the chosen runs is running"));
+  for (QAction* action : {restore_, remove_}) setWhyNot(action, tr("choose a run first"));
+  for (QAction* action : {resume_, fork_}) setWhyNot(action, tr("choose one run that has ended"));
+  setWhyNot(reproduce_, tr("choose one run"));
   connect(untick_, &QAction::triggered, this,
           [this] { selection_->select(QItemSelection(), QItemSelectionModel::Clear); });
   connect(compare_, &QAction::triggered, this,
-          [this] { Q_EMIT session().compareRequested(selectedRuns()); });
+          [this] { Q_EMIT session().compareRequested(parentsFirst(selectedRuns())); });
   connect(stop_, &QAction::triggered, this, &RunsPage::stopRuns);
   for (QAction* action : {restore_, remove_}) action->setVisible(false);  // of the trash only
   connect(discard_, &QAction::triggered, this, &RunsPage::discardRuns);
@@ -245,6 +253,7 @@ QString RunsPage::subtitle() const {
 }
 
 void RunsPage::activated() {
+  if (!restored_.isEmpty()) filter_->setText(restored_["filter"].toString());
   if (reading_.running()) return;
   session().read(
       reading_,
@@ -279,6 +288,7 @@ void RunsPage::setRows(Rows rows) {
   else if (drawer_->isVisible())
     drawer_->showRun(drawer_->run());
   drawer_->setVisible(model_.rowCount() > 0 && !drawerClosed_);
+  if (!restored_.isEmpty()) restoring_.start();
   exports_->renew();
   selectionChanged();
 }
@@ -329,6 +339,23 @@ void RunsPage::showRuns(const QList<qint64>& runs) {
 bool RunsPage::isReady() const {
   return !reading_.running() && filter_->isReady() && exports_->isReady() &&
          arrangement_->isReady() && wanted_.isEmpty() && drawer_->isReady();
+}
+
+/// A run after the one that it goes on from: the first is what Compare compares with.
+QList<qint64> RunsPage::parentsFirst(QList<qint64> runs) const {
+  const auto depth = [&](qint64 run) {
+    int ancestors = 0;
+    for (int row = model_.indexOf(run); row >= 0 && ancestors < model_.rowCount(); ++ancestors) {
+      const auto& lineage = model_.row(row).summary.lineage;
+      if (!lineage) break;
+      row = model_.indexOf(lineage->parent);
+    }
+    return ancestors;
+  };
+  QHash<qint64, int> depths;
+  for (const qint64 run : runs) depths.insert(run, depth(run));
+  std::ranges::stable_sort(runs, {}, [&](qint64 run) { return depths.value(run); });
+  return runs;
 }
 
 QList<NamedRun> RunsPage::named(const QList<qint64>& runs) const {

@@ -1,0 +1,99 @@
+// A report of two compared runs: one file that needs nothing else, opened in headless Chromium
+// where there is one.
+#include <QFileDialog>
+#include <QImage>
+#include <QProcess>
+#include <QRegularExpression>
+#include <QStandardPaths>
+
+#include "gui/theme/theme.h"
+#include "storage/trust.h"
+#include "tests/gui/journeys/person.h"
+#include "tests/support/sample_runs.h"
+#include "tests/support/test_class.h"
+
+using namespace heddle;
+using namespace heddle::gui;
+
+class SentReportTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    for (const char* name : {"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"})
+      qputenv(name, store_.folder.path().toUtf8());
+    QVERIFY(storage::trust(store_.path().toStdString()));
+    Theme::install(Theme::Mode::dark);
+  }
+
+  void a_comparison_is_written_into_one_file() {
+    Session session(store_.path());
+    MainWindow window(session);
+    window.resize(1600, 1000);
+    window.show();
+    window.activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    const Person person(window);
+    Q_EMIT session.compareRequested({store_.runs.whole, store_.runs.unwrapped});
+    QVERIFY(person.isAt(QStringLiteral("Compare")));
+    QTimer poll;
+    connect(&poll, &QTimer::timeout, this, [this] {
+      auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+      if (!dialog) return;
+      auto* name = dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"));
+      QTest::keyClick(name, Qt::Key_A, Qt::ControlModifier);
+      QTest::keyClicks(name, file_);
+      QTest::keyClick(name, Qt::Key_Return);
+    });
+    poll.start(50);
+    QVERIFY(person.click(QStringLiteral("Report")));
+    poll.stop();
+    QTRY_VERIFY(QFile::exists(file_));
+    QTRY_VERIFY(text().endsWith("</html>\n"));
+  }
+
+  void the_file_needs_nothing_else_and_has_the_comparison() {
+    const QString page = text();
+    for (const char* words :
+         {"shakespeare-auto", "shakespeare-none", "wrapping.mode", "layers.", "data:image/svg+xml"})
+      QVERIFY2(page.contains(QLatin1String(words)), words);
+    static const QRegularExpression fetched(
+        QStringLiteral("(src|href)=\"(?!data:|#)|<script|@import|url\\((?!data:)"));
+    const auto found = fetched.match(page);
+    QVERIFY2(!found.hasMatch(), qPrintable(found.captured()));
+  }
+
+  void a_browser_shows_it() {
+    QString browser;
+    for (const char* name : {"chromium", "chromium-browser", "google-chrome"})
+      if (browser.isEmpty()) browser = QStandardPaths::findExecutable(QString::fromLatin1(name));
+    if (browser.isEmpty()) QSKIP("Chromium is not installed");
+    const QString picture = store_.folder.filePath(QStringLiteral("report.png"));
+    QProcess process;
+    process.start(browser,
+                  {QStringLiteral("--headless"), QStringLiteral("--no-sandbox"),
+                   QStringLiteral("--disable-gpu"), QStringLiteral("--hide-scrollbars"),
+                   QStringLiteral("--window-size=1000,3000"),
+                   QStringLiteral("--user-data-dir=") + store_.folder.filePath("chromium"),
+                   QStringLiteral("--screenshot=") + picture, QStringLiteral("file://") + file_});
+    QVERIFY(process.waitForFinished(60000));
+    const QImage shown(picture);
+    QVERIFY2(!shown.isNull(), process.readAllStandardError().constData());
+    QSet<QRgb> colors;
+    for (int y = 0; y < shown.height(); y += 3)
+      for (int x = 0; x < shown.width(); x += 3) colors << shown.pixel(x, y);
+    QVERIFY2(colors.size() > 20, "the page is empty");  // texts, curves and timelines
+  }
+
+ private:
+  QString text() const {
+    QFile file(file_);
+    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+  }
+
+  samples::SampleStore store_;
+  QString file_ = store_.folder.filePath(QStringLiteral("comparison.html"));
+};
+
+HEDDLE_WIDGET_TEST(SentReportTest)
+#include "sent_report_test.moc"
