@@ -7,7 +7,6 @@
 
 #include "engine/recipe/parse.h"
 #include "gui/format.h"
-#include "gui/format.h"
 #include "gui/widgets/basics.h"
 #include "gui/widgets/layouts.h"
 
