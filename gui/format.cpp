@@ -1,10 +1,20 @@
 #include "gui/format.h"
 
+#include <QCoreApplication>
 #include <QLocale>
 
 #include "base/one_line.h"
 
 namespace heddle::gui::format {
+namespace {
+
+Dates datesInUse = Dates::by_distance;
+
+struct Words {
+  Q_DECLARE_TR_FUNCTIONS(Format)
+};
+
+}  // namespace
 
 QString spelled(const std::string& name) { return QString::fromStdString(one_line(name)); }
 
@@ -21,15 +31,18 @@ QString signedValue(const QString& formatted, bool negative) {
   return (negative ? QChar(0x2212) : QChar('+')) + digits;
 }
 
+void setDates(Dates dates) { datesInUse = dates; }
+
 QString when(const QDateTime& time, const QDateTime& now) {
   const QLocale english(QLocale::English);
   if (!time.isValid()) return kNone;
+  if (datesInUse == Dates::by_clock) return time.toString(QStringLiteral("yyyy-MM-dd HH:mm"));
   const qint64 ago = time.secsTo(now);
-  if (ago >= 0 && ago < 60) return QStringLiteral("now");
-  if (ago >= 0 && ago < 3600) return QStringLiteral("%1 min ago").arg(ago / 60);
+  if (ago >= 0 && ago < 60) return Words::tr("now");
+  if (ago >= 0 && ago < 3600) return Words::tr("%1 min ago").arg(ago / 60);
   if (time.date() == now.date())
-    return QStringLiteral("today ") + time.toString(QStringLiteral("HH:mm"));
-  if (time.date().addDays(1) == now.date()) return QStringLiteral("yesterday");
+    return Words::tr("today %1").arg(time.toString(QStringLiteral("HH:mm")));
+  if (time.date().addDays(1) == now.date()) return Words::tr("yesterday");
   return english.toString(time.date(), time.date().year() == now.date().year()
                                            ? QStringLiteral("d MMM")
                                            : QStringLiteral("d MMM yyyy"));

@@ -35,7 +35,12 @@ QString spelled(const std::string& name);
 /// The same for a sentence: of a long name the middle is left out.
 QString shortName(const std::string& name);
 
-/// "now", "17 min ago", "today 14:10", "yesterday", "18 Nov", "18 Nov 2024".
+/// How points in time are written: "17 min ago", or "2026-11-18 14:10".
+enum class Dates { by_distance, by_clock };
+void setDates(Dates dates);  // of the whole application
+
+/// "now", "17 min ago", "today 14:10", "yesterday", "18 Nov", "18 Nov 2024"; by the clock
+/// "2024-11-18 14:10".
 QString when(const QDateTime& time, const QDateTime& now = QDateTime::currentDateTime());
 
 /// The text in lines of so many characters, broken at blanks: for tooltips, which do not wrap.

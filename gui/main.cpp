@@ -8,6 +8,7 @@
 
 #include "base/guard.h"
 #include "base/option_values.h"
+#include "gui/preferences.h"
 #include "gui/theme/theme.h"
 #include "gui/window/main_window.h"
 #include "gui/window/render.h"
@@ -66,10 +67,8 @@ int openWindow(int argc, char** argv, const Arguments& arguments) {
   application.setApplicationName(QStringLiteral("heddle"));
   application.setApplicationVersion(QStringLiteral(HEDDLE_VERSION));
   application.setDesktopFileName(QStringLiteral("heddle"));
-  const int mode = gui::openSettings()->value(QStringLiteral("theme"), 0).toInt();
-  gui::Theme::install(mode == 1   ? gui::Theme::Mode::dark
-                      : mode == 2 ? gui::Theme::Mode::light
-                                  : gui::Theme::Mode::system);
+  gui::Theme::install(gui::Theme::Mode::system);
+  gui::KeptPreferences::instance().load();
   application.setWindowIcon(gui::icon(QStringLiteral("heddle"), gui::Tone::accent));
   gui::Session session(QString::fromStdString(arguments.store));
   session.start();

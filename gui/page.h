@@ -3,6 +3,7 @@
 
 #include <QAction>
 #include <QCoreApplication>
+#include <QJsonObject>
 #include <QList>
 #include <QString>
 #include <QWidget>
@@ -82,6 +83,14 @@ class Page : public QWidget {
   /// The window begins: takes on the layout of the last time (columns, splitters), and from now on
   /// keeps it in the settings as it changes. A picture is rendered without.
   virtual void keepLayout() {}
+  /// Columns, charts, splitters and the like are as on the first day again.
+  virtual void resetLayout() {}
+  /// What a restart of the window on this store brings back: runs, choices, places. Not the layout.
+  /// Asked once a second.
+  virtual QJsonObject keptState() const { return {}; }
+  /// Takes on what keptState gave, before the first `activated`. Runs that have gone since are left
+  /// out without a word.
+  virtual void restoreState(const QJsonObject& state) { Q_UNUSED(state) }
   /// True when nothing asked for is still being loaded: the picture is complete.
   virtual bool isReady() const { return true; }
 

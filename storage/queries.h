@@ -184,6 +184,9 @@ class Reader {
                                       StepRange range = {});
   /// Step records that came in after row `after_id`, oldest first: for pages that follow a run.
   Result<std::vector<StepRow>> steps_after(RunId run, int64_t after_id, size_t limit = 10000);
+  /// The newest step records, at most so many of a rank, in the order in which they came in: where
+  /// following a run begins.
+  Result<std::vector<StepRow>> newest_steps(RunId run, size_t of_a_rank);
 
   /// Steps that have a timeline, ascending.
   Result<std::vector<int64_t>> profiled_steps(RunId run);

@@ -73,6 +73,13 @@ Result<std::vector<StepRow>> Reader::steps_after(RunId run, int64_t after_id, si
   });
 }
 
+Result<std::vector<StepRow>> Reader::newest_steps(RunId run, size_t of_a_rank) {
+  return guarded(*connection_, [&]() -> Result<std::vector<StepRow>> {
+    const ReadTransaction transaction(*connection_);
+    return read_newest_steps(*connection_, run, of_a_rank);
+  });
+}
+
 Result<std::vector<int64_t>> Reader::profiled_steps(RunId run) {
   return guarded(*connection_, [&]() -> Result<std::vector<int64_t>> {
     std::vector<int64_t> steps;

@@ -8,21 +8,23 @@
 namespace heddle::storage {
 namespace {
 
-/// The step records of a log that are not in chunks yet.
+/// The step records of a log that are not in chunks yet, from the newest back to step `first`.
 std::vector<telemetry::Step> waiting_steps(Connection& connection, const LogKey& log,
-                                           int64_t compacted) {
+                                           int64_t compacted, int64_t first) {
   std::vector<telemetry::Step> steps;
   Rows rows = connection.query(
       "SELECT payload FROM records WHERE run = ? AND rank = ? AND epoch = ? AND seq >= ? AND type "
       "= 2 "
-      "ORDER BY seq",
+      "ORDER BY seq DESC",
       log.run, log.rank, log.epoch, compacted);
   while (rows.next()) {
     auto record = telemetry::decode(telemetry::Type::step, rows.blob(0));
     if (!record) continue;
     auto& step = std::get<telemetry::Step>(*record);
     if (is_charted(step)) steps.push_back(std::move(step));
+    if (!steps.empty() && steps.back().step < first) break;
   }
+  std::ranges::reverse(steps);
   return steps;
 }
 
@@ -141,7 +143,7 @@ std::vector<Bin> read_series(Connection& connection, RunId run, const std::strin
     if (epoch.waiting) {
       int64_t last = std::numeric_limits<int64_t>::min();
       for (const telemetry::Step& step :
-           waiting_steps(connection, {run, rank, epoch.epoch}, epoch.compacted)) {
+           waiting_steps(connection, {run, rank, epoch.epoch}, epoch.compacted, range.first)) {
         const auto value = value_of(step, name);
         if (!value) continue;
         began = std::min(began, step.step - 1);

@@ -122,7 +122,78 @@ void add_values(Connection& connection, Wanted& wanted) {
     if (used[name]) add_values(connection, wanted, name, range);
 }
 
+void keep_newest(std::vector<StepRow>& steps, size_t most) {
+  std::ranges::sort(steps, {}, &StepRow::id);
+  if (steps.size() > most)
+    steps.erase(steps.begin(), steps.end() - static_cast<std::ptrdiff_t>(most));
+}
+
+/// At most `most` of a log, in the order in which they came in. Newer ones than any in a block may
+/// be loose, and older ones that no block can hold.
+std::vector<StepRow> newest_of_log(Connection& connection, const LogKey& log, size_t most) {
+  std::vector<StepRow> steps;
+  {
+    Rows rows = connection.query(
+        "SELECT id, payload FROM records WHERE run = ? AND rank = ? AND epoch = ? AND type = 2 "
+        "ORDER BY seq DESC LIMIT ?",
+        log.run, log.rank, log.epoch, most);
+    while (rows.next()) {
+      auto record = telemetry::decode(telemetry::Type::step, rows.blob(1));
+      if (record)
+        steps.push_back(
+            {rows.integer(0), log.rank, log.epoch, std::move(std::get<telemetry::Step>(*record))});
+    }
+  }
+  std::vector<int64_t> places;
+  {
+    Rows rows = connection.query(
+        "SELECT rowid FROM step_blocks WHERE run = ? AND rank = ? AND epoch = ? ORDER BY first_seq "
+        "DESC LIMIT ?",
+        log.run, log.rank, log.epoch, 2 + most / kBlockSteps);
+    while (rows.next()) places.push_back(rows.integer(0));
+  }
+  size_t packed = 0;
+  for (const int64_t place : places) {
+    if (packed >= most) break;
+    std::optional<Wanted> wanted = block_at(connection, log.run, place);
+    if (!wanted) continue;
+    auto& entries = wanted->block.entries;
+    if (const size_t room = most - packed; entries.size() > room)
+      entries.erase(entries.begin(), entries.end() - static_cast<std::ptrdiff_t>(room));
+    packed += entries.size();
+    for (const StepBlock::Entry& entry : entries)
+      wanted->steps.push_back({entry.id, log.rank, log.epoch, {entry.step, 0, {}}});
+    add_values(connection, *wanted);
+    std::ranges::move(wanted->steps, std::back_inserter(steps));
+  }
+  keep_newest(steps, most);
+  return steps;
+}
+
 }  // namespace
+
+std::vector<StepRow> read_newest_steps(Connection& connection, RunId run, size_t of_a_rank) {
+  std::vector<LogKey> logs;
+  {
+    Rows rows = connection.query(
+        "SELECT rank, epoch FROM logs WHERE run = ? AND rank >= 0 ORDER BY rank, epoch DESC", run);
+    while (rows.next())
+      logs.push_back(
+          {run, static_cast<int32_t>(rows.integer(0)), static_cast<int32_t>(rows.integer(1))});
+  }
+  std::vector<StepRow> steps;
+  size_t found = 0;
+  for (size_t i = 0; i < logs.size(); ++i) {
+    // The newest attempt first: it may have only begun.
+    if (i == 0 || logs[i].rank != logs[i - 1].rank) found = 0;
+    if (found >= of_a_rank) continue;
+    std::vector<StepRow> some = newest_of_log(connection, logs[i], of_a_rank - found);
+    found += some.size();
+    std::ranges::move(some, std::back_inserter(steps));
+  }
+  std::ranges::sort(steps, {}, &StepRow::id);
+  return steps;
+}
 
 std::vector<StepRow> read_steps(Connection& connection, RunId run, int64_t after_id, size_t limit) {
   std::vector<StepRow> steps = loose_steps(connection, run, after_id, limit);

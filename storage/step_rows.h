@@ -13,6 +13,9 @@ namespace heddle::storage {
 /// See Reader::steps_after.
 std::vector<StepRow> read_steps(Connection& connection, RunId run, int64_t after_id, size_t limit);
 
+/// See Reader::newest_steps.
+std::vector<StepRow> read_newest_steps(Connection& connection, RunId run, size_t of_a_rank);
+
 /// A step record of a log that is in a block.
 struct PackedStep {
   uint64_t seq = 0;

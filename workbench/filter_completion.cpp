@@ -12,6 +12,8 @@ namespace {
 
 using Expects = FilterCompletion::Expects;
 
+constexpr int64_t kUsualTail = 100;
+
 struct Token {
   enum class Kind { word, sign, open, close };
   Kind kind;
@@ -93,7 +95,10 @@ std::vector<FilterCandidate> names_for(const RunKeys& keys, const std::string& t
     names.push_back({"last(" + metric + ")", telemetry::words_of(metric)});
     if (!typed.empty())
       for (const char* aggregate : {"min", "max", "mean"})
-        names.push_back({aggregate + ('(' + metric + ')'), telemetry::words_of(metric)});
+        for (const int64_t tail : {int64_t{0}, kUsualTail}) {
+          const std::string key = to_string({aggregate, metric, tail});
+          names.push_back({key, tail == 0 ? telemetry::words_of(metric) : label_of(key)});
+        }
   }
   for (const std::string& column : keys.columns) {
     // The end alone, where it names that column only.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <numeric>
 
 #include "engine/telemetry/metrics.h"
@@ -30,6 +31,16 @@ constexpr std::array<std::string_view, 3> kParts = {"recipe.", "environment.", "
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kOtherNames = {
     {{"tok/s", "toks"}, {"tag", "tags"}, {"best(loss)", "best_loss"}}};
 
+constexpr std::string_view kOfLast = " of last ";
+
+/// The number of samples; 0: it is none.
+int64_t tail_in(std::string_view text) {
+  int64_t tail = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tail);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && tail > 0 && tail <= kMaxTail ? tail : 0;
+}
+
 bool same_letters(std::string_view a, std::string_view b) {
   return std::ranges::equal(
       a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
@@ -53,6 +64,23 @@ KeyKind kind_of_unit(Unit unit) {
     default:
       return KeyKind::open;
   }
+}
+
+/// The number of " of last 100" at the end of a name, which is taken from it; 0: there is none.
+int64_t take_tail(std::string_view& name) {
+  const size_t at = name.rfind(kOfLast);
+  if (at == std::string_view::npos) return 0;
+  const int64_t tail = tail_in(name.substr(at + kOfLast.size()));
+  if (tail > 0) name = name.substr(0, at);
+  return tail;
+}
+
+/// How much of the text is " of last 100"; 0: nothing.
+size_t tail_words(std::string_view text) {
+  if (!text.starts_with(kOfLast)) return 0;
+  size_t end = kOfLast.size();
+  while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end]))) ++end;
+  return end > kOfLast.size() ? end : 0;
 }
 
 std::string metric_called(std::string_view name) {
@@ -94,8 +122,20 @@ std::optional<MetricKey> metric_key(std::string_view key) {
   if (open == std::string_view::npos || !key.ends_with(')')) return std::nullopt;
   const auto aggregate = std::ranges::find(kAggregates, key.substr(0, open));
   if (aggregate == kAggregates.end()) return std::nullopt;
-  return MetricKey{std::string(*aggregate),
-                   std::string(key.substr(open + 1, key.size() - open - 2))};
+  std::string_view metric = key.substr(open + 1, key.size() - open - 2);
+  const size_t comma = metric.rfind(',');
+  if (comma == std::string_view::npos)
+    return MetricKey{std::string(*aggregate), std::string(metric)};
+  std::string_view count = metric.substr(comma + 1);
+  while (count.starts_with(' ')) count.remove_prefix(1);
+  const int64_t tail = tail_in(count);
+  if (tail == 0 || *aggregate == "last") return std::nullopt;
+  return MetricKey{std::string(*aggregate), std::string(metric.substr(0, comma)), tail};
+}
+
+std::string to_string(const MetricKey& key) {
+  const std::string tail = key.tail > 0 ? ", " + std::to_string(key.tail) : "";
+  return key.aggregate + '(' + key.metric + tail + ')';
 }
 
 KeyKind kind_of(std::string_view key) {
@@ -111,7 +151,8 @@ KeyKind kind_of(std::string_view key) {
 std::string label_of(std::string_view key) {
   if (const FilterColumn* column = filter_column(key)) return std::string(column->label);
   if (const auto metric = metric_key(key))
-    return metric->aggregate + ' ' + telemetry::words_of(metric->metric);
+    return metric->aggregate + ' ' + telemetry::words_of(metric->metric) +
+           (metric->tail > 0 ? std::string(kOfLast) + std::to_string(metric->tail) : "");
   for (const std::string_view part : kParts)
     if (key.starts_with(part)) {
       const std::string_view rest = key.substr(part.size());
@@ -126,13 +167,17 @@ std::string key_called(std::string_view name) {
       return std::string(column.key);
   for (const auto& [other, key] : kOtherNames)
     if (same_letters(name, other)) return std::string(key);
-  if (const auto metric = metric_key(name)) {
-    const std::string key = metric->aggregate + '(' + metric_called(metric->metric) + ')';
+  if (auto metric = metric_key(name)) {
+    metric->metric = metric_called(metric->metric);
+    const std::string key = to_string(*metric);
     return key == "best(loss)" ? "best_loss" : key;
   }
   if (const size_t blank = name.find(' '); blank != std::string_view::npos)
-    if (std::ranges::find(kAggregates, name.substr(0, blank)) != kAggregates.end())
-      return std::string(name.substr(0, blank)) + '(' + metric_called(name.substr(blank + 1)) + ')';
+    if (std::ranges::find(kAggregates, name.substr(0, blank)) != kAggregates.end()) {
+      std::string_view metric = name.substr(blank + 1);
+      const int64_t tail = take_tail(metric);
+      return to_string({std::string(name.substr(0, blank)), metric_called(metric), tail});
+    }
   return metric_called(name);
 }
 
@@ -156,6 +201,7 @@ size_t long_name(std::string_view text) {
       consider(metric.words, before);
       consider(metric.name, before);
     }
+    longest += tail_words(text.substr(longest));
   }
   return longest;
 }

@@ -2,6 +2,7 @@
 // environment and results. Plain data. Any thread.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,12 +38,17 @@ std::span<const FilterColumn> filter_columns();
 /// Null: no column has that key.
 const FilterColumn* filter_column(std::string_view key);
 
-/// A metric's samples as one value: "best(loss)" is a key too.
+/// A metric's samples as one value: "best(loss)" is a key too, and "mean(loss, 100)" that of its
+/// last 100 samples.
 struct MetricKey {
   std::string aggregate;  // last, min, max, mean, best
   std::string metric;
+  int64_t tail = 0;  // so many of the last samples; 0: all
 };
+inline constexpr int64_t kMaxTail = 10'000;
 std::optional<MetricKey> metric_key(std::string_view key);
+/// The key's text.
+std::string to_string(const MetricKey& key);
 std::span<const std::string_view> aggregates();
 
 /// The kind of a key's values: a column's own, else by the metric's unit.

@@ -32,8 +32,11 @@ std::string unknown_key(const RunKeys& keys, const std::string& key) {
   return "no run has " + key + (near.empty() ? "" : "; did you mean " + near + "?");
 }
 
-Result<RunValues> metric_values(storage::Reader& reader, const MetricKey& key) {
-  const auto summaries = reader.metric_summaries(key.metric);
+Result<RunValues> metric_values(storage::Reader& reader, const MetricKey& key,
+                                MetricTails* tails = nullptr) {
+  MetricTails none;
+  const auto summaries = key.tail == 0 ? reader.metric_summaries(key.metric)
+                                       : (tails ? *tails : none).read(reader, key.metric, key.tail);
   if (!summaries) return fail(summaries);
   RunValues values;
   for (const auto& [run, summary] : *summaries)
@@ -70,15 +73,15 @@ Result<RunKeys> read_keys(storage::Reader& reader) {
   return keys;
 }
 
-Result<RunValues> read_values(storage::Reader& reader, const RunKeys& keys,
-                              const std::string& key) {
+Result<RunValues> read_values(storage::Reader& reader, const RunKeys& keys, const std::string& key,
+                              MetricTails* tails) {
   if (key == "memory") return reader.column("results.peak_bytes");
   if (key == "exposed") return exposed_values(reader);
   if (key == "best_loss") return metric_values(reader, {"best", "loss"});
   if (const auto metric = metric_key(key)) {
     if (std::ranges::find(keys.metrics, metric->metric) == keys.metrics.end())
       return fail("{}", unknown_key(keys, metric->metric));
-    return metric_values(reader, *metric);
+    return metric_values(reader, *metric, tails);
   }
   RunValues values;
   bool known = false;

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "storage/queries.h"
+#include "workbench/metric_tails.h"
 #include "workbench/run_filter.h"
 
 namespace heddle::workbench {
@@ -22,8 +23,10 @@ Result<RunKeys> read_keys(storage::Reader& reader);
 
 using RunValues = std::map<storage::RunId, storage::Value>;
 
-/// One key over all runs. Fails where no run can have it; the message has the nearest name.
-Result<RunValues> read_values(storage::Reader& reader, const RunKeys& keys, const std::string& key);
+/// One key over all runs. Fails where no run can have it; the message has the nearest name. `tails`
+/// saves reading the ends of series again; null: they are read.
+Result<RunValues> read_values(storage::Reader& reader, const RunKeys& keys, const std::string& key,
+                              MetricTails* tails = nullptr);
 
 /// A value that the run's summary has; nullopt: it is not one of its keys, or the run has none.
 std::optional<storage::Value> value_of(const storage::RunSummary& run, const std::string& key,

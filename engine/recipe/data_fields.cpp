@@ -2,6 +2,7 @@
 
 #include "engine/recipe/fields.h"
 #include "engine/recipe/limits.h"
+#include "engine/recipe/members.h"
 
 namespace heddle::recipe {
 namespace {
@@ -29,8 +30,9 @@ std::optional<MixPart> read_mix_part(const toml::node& node, const std::string& 
       sound &= weight.has_value();
       if (weight) part.weight = *weight;
     } else {
-      complain(value, fmt::format("unknown key {}", key.str()), "text, weight",
-               nearest(key.str(), {"text", "weight"}));
+      complain(value, fmt::format("unknown key {}", key.str()),
+               joined(member_names("data.mix"), ", "),
+               nearest(key.str(), member_names("data.mix")));
       sound = false;
     }
   }

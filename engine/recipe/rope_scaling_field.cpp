@@ -3,16 +3,11 @@
 
 #include <algorithm>
 
+#include "engine/recipe/members.h"
 #include "engine/recipe/special_fields.h"
 
 namespace heddle::recipe {
 namespace {
-
-const Names<RopeType>& rope_types() {
-  static const Names<RopeType> names = {
-      {"llama3", RopeType::llama3}, {"linear", RopeType::linear}, {"yarn", RopeType::yarn}};
-  return names;
-}
 
 /// A number of [model.rope_scaling], and the types that it is of.
 struct ScalingNumber {
@@ -45,8 +40,6 @@ void read_scaling(const toml::table& table, const std::string& valid, RopeScalin
   const std::string type = word_of(rope_types(), scaling.type);
   for (const ScalingNumber& each : scaling_numbers())  // a preset's, of another type
     if (!has(each.types, scaling.type)) scaling.*each.member = RopeScaling().*each.member;
-  std::vector<std::string> known = {"type", "original_max_position", "truncate"};
-  for (const ScalingNumber& each : scaling_numbers()) known.push_back(each.key);
   for (const auto& [key, value] : table) {
     const auto of = [&, &value = value, name = key.str()](const std::vector<RopeType>& types) {
       if (has(types, scaling.type)) return true;
@@ -67,7 +60,8 @@ void read_scaling(const toml::table& table, const std::string& valid, RopeScalin
       else
         complain_of_type(complain, value, "true | false");
     } else if (key != "type") {
-      complain(value, fmt::format("unknown key {}", key.str()), valid, nearest(key.str(), known));
+      complain(value, fmt::format("unknown key {}", key.str()), valid,
+               nearest(key.str(), member_names("model.rope_scaling")));
     }
   }
 }
@@ -87,6 +81,12 @@ std::string scaling_text(const RopeScaling& scaling) {
 }
 
 }  // namespace
+
+const Names<RopeType>& rope_types() {
+  static const Names<RopeType> names = {
+      {"llama3", RopeType::llama3}, {"linear", RopeType::linear}, {"yarn", RopeType::yarn}};
+  return names;
+}
 
 Field rope_scaling_field() {
   const std::string valid =

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/recipe/members.h"
 #include "engine/recipe/presets.h"
 #include "engine/recipe/units.h"
 
@@ -38,8 +39,8 @@ std::optional<Override> read_override(const toml::node& node, const Complain& co
       exception.weight_decay = read_number(value, kNotNegative, complain);
     } else {
       complain(value, fmt::format("unknown key {}", key.str()),
-               "modules, recompute, lr, weight_decay",
-               nearest(key.str(), {"modules", "recompute", "lr", "weight_decay"}));
+               joined(member_names("override"), ", "),
+               nearest(key.str(), member_names("override")));
     }
   }
   if (!table->contains("modules")) {

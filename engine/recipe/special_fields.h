@@ -8,6 +8,7 @@
 namespace heddle::recipe {
 
 const Names<RecomputeMode>& recompute_modes();
+const Names<RopeType>& rope_types();
 
 Field preset_field();
 Field rope_scaling_field();

@@ -12,6 +12,7 @@
 #include "gui/widgets/basics.h"
 #include "gui/widgets/list_keys.h"
 #include "gui/widgets/search_field.h"
+#include "gui/widgets/why_not.h"
 
 namespace heddle::gui {
 namespace {
@@ -52,7 +53,7 @@ class EntryDelegate : public QStyledItemDelegate {
     painter->drawText(row, Qt::AlignVCenter | Qt::AlignRight, group);
     row.setRight(row.right() - painter->fontMetrics().horizontalAdvance(group) - 12);
     painter->setFont(font::text());
-    painter->setPen(c.text);
+    painter->setPen(index.data(PaletteModel::PossibleRole).toBool() ? c.text : c.muted);
     painter->drawText(
         row, Qt::AlignVCenter | Qt::AlignLeft,
         painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, row.width()));
@@ -121,12 +122,13 @@ void CommandPalette::open() {
 void CommandPalette::fill(const std::vector<storage::RunSummary>& runs) {
   std::vector<PaletteEntry> entries;
   for (QAction* action : actions_.all())
-    if (action->isEnabled() && action->isVisible())
+    if (action->isVisible())
       entries.push_back({action->text(), Actions::groupOf(action),
                          action->shortcut().toString(QKeySequence::NativeText), action->icon(),
-                         [action = QPointer<QAction>(action)] {
-                           if (action) action->trigger();
-                         }});
+                         [this, action = QPointer<QAction>(action)] {
+                           if (action) trigger(*action);
+                         },
+                         action->isEnabled()});
   for (const storage::RunSummary& run : runs)
     entries.push_back({format::spelled(run.name),
                        tr("run, %1").arg(QString::fromStdString(to_string(run.state))),
@@ -135,6 +137,15 @@ void CommandPalette::fill(const std::vector<storage::RunSummary>& runs) {
                        [this, id = run.id] { Q_EMIT session_.runRequested("live", id); }});
   model_.setEntries(std::move(entries));
   showMatches();
+}
+
+void CommandPalette::trigger(QAction& action) {
+  if (action.isEnabled()) return action.trigger();
+  const QString reason = whyNot(&action);
+  Q_EMIT session_.message(reason.isEmpty()
+                              ? tr("“%1” is not possible now").arg(action.text())
+                              : tr("“%1” is not possible now: %2").arg(action.text(), reason),
+                          Tone::warn);
 }
 
 void CommandPalette::showMatches() {

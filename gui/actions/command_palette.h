@@ -28,6 +28,8 @@ class CommandPalette : public QFrame {
   void open();
   void fill(const std::vector<storage::RunSummary>& runs);
   void accept(const QModelIndex& index);
+  /// Does it, or says why not.
+  void trigger(QAction& action);
   void place();
   void showMatches();
 

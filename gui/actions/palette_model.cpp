@@ -33,12 +33,16 @@ void PaletteModel::filter() {
   std::vector<std::pair<int, size_t>> found;
   for (size_t i = 0; i < entries_.size(); ++i) {
     const PaletteEntry& entry = entries_[i];
+    if (!entry.possible && typed_.isEmpty()) continue;
     const int score = std::max(fitness(typed_, entry.text),
                                fitness(typed_, entry.group + QChar(' ') + entry.text) / 2);
     if (score > 0) found.emplace_back(score, i);
   }
+  const auto rank = [this](const auto& match) {
+    return std::pair(entries_[match.second].possible, match.first);
+  };
   std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+                   [&](const auto& a, const auto& b) { return rank(a) > rank(b); });
   shown_.clear();
   for (const auto& [score, entry] : found) shown_.push_back(entry);
   endResetModel();
@@ -64,6 +68,10 @@ QVariant PaletteModel::data(const QModelIndex& index, int role) const {
       return entry.group;
     case ShortcutRole:
       return entry.shortcut;
+    case PossibleRole:
+      return entry.possible;
+    case Qt::AccessibleDescriptionRole:
+      return entry.possible ? entry.group : tr("%1, not possible now").arg(entry.group);
     default:
       return {};
   }

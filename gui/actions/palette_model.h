@@ -14,6 +14,7 @@ struct PaletteEntry {
   QString shortcut;
   QIcon icon;
   std::function<void()> run;
+  bool possible = true;  // else it is listed last, once something is typed, and `run` says why
 };
 
 /// How well a typed text fits: 0 not at all; more for matches at the beginning of words. The
@@ -24,7 +25,7 @@ class PaletteModel : public QAbstractListModel {
   Q_OBJECT
 
  public:
-  enum Role { GroupRole = Qt::UserRole, ShortcutRole };
+  enum Role { GroupRole = Qt::UserRole, ShortcutRole, PossibleRole };
 
   using QAbstractListModel::QAbstractListModel;
   void setEntries(std::vector<PaletteEntry> entries);

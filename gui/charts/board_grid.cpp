@@ -5,8 +5,6 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kColumnWidth = 380;
-
 struct GridRow {
   size_t first = 0, end = 0;  // of the cards
   int height = 0;
@@ -27,13 +25,13 @@ std::vector<GridRow> rowsOf(const std::vector<BoardCard>& cards, int columns) {
 
 }  // namespace
 
-BoardGrid gridOf(const BoardLayout& layout, int width, int height) {
+BoardGrid gridOf(const BoardLayout& layout, int width, int height, int columnWidth) {
   BoardGrid grid;
   int wanted = 0;
   for (const BoardCard& card : layout.cards) wanted += card.columns;
   // A few charts share the whole width.
   const int room =
-      std::clamp(width / kColumnWidth, 1, std::clamp(wanted, 1, BoardLayout::kMaxColumns));
+      std::clamp(width / columnWidth, 1, std::clamp(wanted, 1, BoardLayout::kMaxColumns));
   grid.columns = layout.columns > 0 ? layout.columns : room;
   grid.columnWidth = (width - (grid.columns - 1) * kBoardGap) / grid.columns;
   std::vector<GridRow> rows = rowsOf(layout.cards, grid.columns);

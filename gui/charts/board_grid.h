@@ -17,11 +17,11 @@ struct BoardGrid {
   int leastHeight = 0;  // below that the board scrolls
 };
 
-inline constexpr int kBoardGap = 8;
+inline constexpr int kBoardGap = 8, kColumnWidth = 380;
 
-/// As many columns as the layout says, else as the width has room for. Rows of cards whose height
-/// nobody has set share the height that there is.
-BoardGrid gridOf(const BoardLayout& layout, int width, int height);
+/// As many columns as the layout says, else as the width has room for, each at least `columnWidth`
+/// wide. Rows of cards whose height nobody has set share the height that there is.
+BoardGrid gridOf(const BoardLayout& layout, int width, int height, int columnWidth = kColumnWidth);
 
 /// The index at which a card dropped at that point belongs: before the card whose left half it is
 /// over, after the one whose right half it is.

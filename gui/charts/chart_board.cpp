@@ -13,6 +13,13 @@
 namespace heddle::gui {
 namespace {
 
+/// The chart, where it has what `from` says, has what `to` says.
+ChartSpec preferring(ChartSpec spec, const Preferences& from, const Preferences& to) {
+  if (spec.smoothing == from.smoothing) spec.smoothing = to.smoothing;
+  if (spec.x == from.x) spec.x = to.x;
+  return spec;
+}
+
 constexpr int kHeadHeight = 28;
 constexpr int kHeightStep = 40;
 constexpr int kDropMark = 3;
@@ -26,16 +33,21 @@ class DropMark : public QWidget {
 };
 
 /// The runs as the charts need them. A run that has been removed is left out.
-std::vector<CurveRun> readCurveRuns(storage::Reader& reader, const std::vector<qint64>& runs) {
+Result<std::vector<CurveRun>> readCurveRuns(storage::Reader& reader,
+                                            const std::vector<qint64>& runs) {
   std::vector<CurveRun> found;
   for (const qint64 id : runs) {
     const auto run = reader.run(id);
     if (!run) continue;
-    const storage::RunSummary& summary = run->summary;
-    found.push_back({.id = id,
-                     .ranks = run->ranks,
-                     .version = summary.steps * 8 + static_cast<int64_t>(summary.state),
-                     .began = summary.started.value_or(0)});
+    const auto logs = reader.logs(id);
+    if (!logs) return fail(logs);
+    CurveRun curves{.id = id, .ranks = run->ranks, .began = run->summary.started.value_or(0)};
+    for (const storage::LogCursor& log : *logs) {
+      if (log.rank < 0) continue;
+      ++curves.attempts;
+      curves.version += log.records;
+    }
+    found.push_back(std::move(curves));
   }
   return found;
 }
@@ -50,12 +62,21 @@ ChartBoard::ChartBoard(Session& session, QWidget* parent)
   makeHead();
   drop_ = new DropMark(this);
   drop_->hide();
+  connect(&KeptPreferences::instance(), &KeptPreferences::changed, this,
+          &ChartBoard::followPreferences);
 }
 
 void ChartBoard::setDefaults(std::vector<ChartSpec> charts) {
+  for (ChartSpec& spec : charts) spec = preferring(std::move(spec), {}, preferences());
+  if (charts == defaults_) return;
+  const bool untouched = layout_ == defaultLayout();
   defaults_ = std::move(charts);
-  const auto kept = kept_.last();
-  setLayout(kept ? *kept : defaultLayout());
+  if (untouched && !kept_.last()) setLayout(defaultLayout());
+}
+
+void ChartBoard::setColumnWidth(int pixels) {
+  columnWidth_ = pixels;
+  arrange();
 }
 
 void ChartBoard::setViews(const QString& page) {
@@ -67,6 +88,18 @@ BoardLayout ChartBoard::defaultLayout() const {
   BoardLayout layout;
   for (const ChartSpec& spec : defaults_) layout.cards.push_back({.spec = spec});
   return layout;
+}
+
+void ChartBoard::resetLayout() {
+  setLayout(defaultLayout());
+  kept_.setLast({});
+}
+
+void ChartBoard::followPreferences(const Preferences& before) {
+  for (ChartSpec& spec : defaults_) spec = preferring(std::move(spec), before, preferences());
+  const bool usual = !kept_.last();
+  for (ChartCard* card : cards_) card->setSpec(preferring(card->spec(), before, preferences()));
+  if (usual) kept_.setLast({});  // no person changed this board
 }
 
 void ChartBoard::setLayout(const BoardLayout& layout) {
@@ -219,10 +252,7 @@ void ChartBoard::readRuns() {
   std::vector<qint64> ids;
   for (const BoardRun& run : runs_) ids.push_back(run.id);
   session_.read(
-      job_,
-      [ids](storage::Reader& reader) -> Result<std::vector<CurveRun>> {
-        return readCurveRuns(reader, ids);
-      },
+      job_, [ids](storage::Reader& reader) { return readCurveRuns(reader, ids); },
       [this](Result<std::vector<CurveRun>> found) {
         if (!found)
           return Q_EMIT session_.message(QString::fromStdString(found.error().message), Tone::bad);
@@ -234,18 +264,17 @@ void ChartBoard::readRuns() {
 }
 
 void ChartBoard::setReferences(const std::string& metric, std::vector<ReferenceLine> lines) {
+  if (references_[metric] == lines) return;
   for (ChartCard* card : cards_)
     if (card->spec().metric == metric) card->setReferences(lines);
   references_[metric] = std::move(lines);
 }
 
 void ChartBoard::setMark(const std::string& metric, std::optional<ChartMark> mark) {
+  if (marks_[metric] == mark) return;
   for (ChartCard* card : cards_)
     if (card->spec().metric == metric) card->setMark(mark);
-  if (mark)
-    marks_[metric] = *mark;
-  else
-    marks_.erase(metric);
+  marks_[metric] = std::move(mark);
 }
 
 bool ChartBoard::isReady() const {
@@ -255,7 +284,7 @@ bool ChartBoard::isReady() const {
 void ChartBoard::arrange() {
   const int top = kHeadHeight + kBoardGap;
   head_->setGeometry(0, 0, width(), kHeadHeight);
-  grid_ = gridOf(layout_, width(), height() - top);
+  grid_ = gridOf(layout_, width(), height() - top, columnWidth_);
   for (size_t i = 0; i < cards_.size(); ++i) {
     cards_[i]->setGeometry(grid_.places[i].translated(0, top));
     if (i > 0) setTabOrder(cards_[i - 1], cards_[i]);

@@ -12,6 +12,7 @@
 #include "gui/charts/board_layout.h"
 #include "gui/charts/chart_card.h"
 #include "gui/charts/chart_group.h"
+#include "gui/preferences.h"
 
 class QLabel;
 class QPushButton;
@@ -26,11 +27,17 @@ class ChartBoard : public QWidget {
  public:
   explicit ChartBoard(Session& session, QWidget* parent = nullptr);
 
-  /// The charts as long as a person has not changed them, and after a reset.
+  /// The charts as long as a person has not changed them, and after a reset. Other ones later
+  /// replace these only if they are still what is shown.
   void setDefaults(std::vector<ChartSpec> charts);
   /// Takes on what the settings have under that name ("live"), and keeps charts and named views
   /// there from now on: for Page::keepLayout. Without it nothing is kept.
   void setViews(const QString& page);
+
+  /// A button of the page's next to the board's own.
+  void addTool(QWidget* tool);
+  /// Where nobody has set the number of columns, there is one for each so many pixels.
+  void setColumnWidth(int pixels);
 
   void setRuns(std::vector<BoardRun> runs);
   /// The run that the others are compared with; 0: none.
@@ -45,6 +52,8 @@ class ChartBoard : public QWidget {
 
   /// Nothing that is on screen is still being read.
   bool isReady() const;
+  /// The charts are the usual ones again; named views stay.
+  void resetLayout();
   std::vector<MetricChart*> charts() const { return {cards_.begin(), cards_.end()}; }
 
  protected:
@@ -57,6 +66,8 @@ class ChartBoard : public QWidget {
   void offer(const std::vector<std::string>& metrics);
   void saveView();
   BoardLayout defaultLayout() const;
+  /// What is as it is usually becomes what a person prefers now.
+  void followPreferences(const Preferences& before);
   void setLayout(const BoardLayout& layout);
   /// The layout was changed by a person.
   void changed();
@@ -84,13 +95,14 @@ class ChartBoard : public QWidget {
   std::vector<ChartSpec> defaults_;
   BoardLayout layout_;
   BoardGrid grid_;
+  int columnWidth_ = kColumnWidth;
   std::vector<ChartCard*> cards_;  // as the layout's
   QWidget* drop_ = nullptr;
   std::vector<BoardRun> runs_;
   qint64 baseline_ = 0;
   std::map<qint64, CurveRun> sources_;
   std::map<std::string, std::vector<ReferenceLine>> references_;
-  std::map<std::string, ChartMark> marks_;
+  std::map<std::string, std::optional<ChartMark>> marks_;
   BoardViews kept_;
   bool again_ = false;
 };

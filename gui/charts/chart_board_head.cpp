@@ -82,15 +82,18 @@ void ChartBoard::makeHead() {
   connect(views_, &QPushButton::clicked, this, &ChartBoard::openViews);
   connect(metrics_, &PickList::picked, this, [this](qint64 index) {
     ChartSpec spec{.metric = offered_[static_cast<size_t>(index)]};
-    if (!cards_.empty()) {
-      spec.x = cards_.front()->spec().x;
-      spec.smoothing = cards_.front()->spec().smoothing;
-    }
+    spec.x = cards_.empty() ? preferences().x : cards_.front()->spec().x;
+    spec.smoothing = cards_.empty() ? preferences().smoothing : cards_.front()->spec().smoothing;
     layout_.cards.push_back({.spec = spec});
     cards_.push_back(addCard(spec));
     changed();
     cards_.back()->setFocus();
   });
+}
+
+void ChartBoard::addTool(QWidget* tool) {
+  auto* row = qobject_cast<QHBoxLayout*>(head_->layout());
+  row->insertWidget(row->count() - 1, tool);
 }
 
 void ChartBoard::openMetrics() {
@@ -146,10 +149,7 @@ void ChartBoard::openViews() {
     choices->addAction(choice);
   }
   menu->addSeparator();
-  menu->addAction(tr("Reset the charts"), this, [this] {
-    setLayout(defaultLayout());
-    kept_.setLast({});
-  });
+  menu->addAction(tr("Reset the charts"), this, &ChartBoard::resetLayout);
   menu->popup(views_->mapToGlobal(QPoint(0, views_->height())));
 }
 

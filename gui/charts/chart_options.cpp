@@ -49,7 +49,7 @@ ChartOptions::ChartOptions(MetricChart& chart)
 void ChartOptions::addAxes(QGridLayout& form) {
   const ChartSpec& spec = chart_.spec();
   x_ = new QComboBox;
-  x_->addItems({tr("step"), tr("tokens"), tr("time since the start"), tr("time of day")});
+  x_->addItems(chartXWords());
   x_->setCurrentIndex(static_cast<int>(spec.x));
   x_->setAccessibleName(tr("x"));
   logX_ = new QCheckBox(tr("logarithmic x"));

@@ -1,5 +1,6 @@
 #include "gui/charts/chart_spec.h"
 
+#include <QCoreApplication>
 #include <algorithm>
 #include <array>
 
@@ -9,6 +10,11 @@ namespace {
 constexpr std::array<const char*, 4> kXNames = {"step", "tokens", "time", "clock"};
 
 }  // namespace
+
+QStringList chartXWords() {
+  const auto words = [](const char* text) { return QCoreApplication::translate("ChartX", text); };
+  return {words("step"), words("tokens"), words("time since the start"), words("time of day")};
+}
 
 QJsonObject toJson(const ChartSpec& spec) {
   QJsonObject object{

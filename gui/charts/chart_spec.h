@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QJsonObject>
+#include <QStringList>
 #include <string>
 
 #include "gui/charts/curve_data.h"
@@ -24,6 +25,9 @@ struct ChartSpec {
   static constexpr double kSmoothing = 10;
   bool operator==(const ChartSpec&) const = default;
 };
+
+/// The x axes in the order of ChartX, to choose from.
+QStringList chartXWords();
 
 QJsonObject toJson(const ChartSpec& spec);
 /// Missing and impossible members are as in a new spec.

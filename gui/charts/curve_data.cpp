@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/telemetry/metrics.h"
-#include "storage/chunk.h"
+#include "gui/charts/curve_axis.h"
+#include "gui/charts/curve_bins.h"
 
 namespace heddle::gui {
 namespace {
@@ -12,107 +12,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kTurn = std::chrono::milliseconds(25);
-constexpr int64_t kBlock = 1 << 17;   // steps that are smoothed at a time
-constexpr size_t kAxisPoints = 4096;  // of tokens or time over steps
+constexpr int64_t kBlock = 1 << 17;  // steps that are smoothed at a time
 constexpr int kPointsAPixel = 2;
 /// A curve of no more samples is read whole: it needs no other reading when one zooms.
 constexpr size_t kMinPoints = 4096;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-using Bins = std::vector<storage::Bin>;
-
-/// The bins of several ranks as one's, as the metric says. Ranks report at the same steps.
-Bins folded(std::vector<std::pair<int32_t, storage::Bin>> all, const telemetry::Metric& metric) {
-  std::ranges::stable_sort(all, {}, [](const auto& each) { return each.second.last_step; });
-  Bins bins;
-  for (size_t i = 0; i < all.size();) {
-    storage::Bin bin = all[i].second;
-    telemetry::RankFold min(metric), max(metric), mean(metric), last(metric);
-    bin.nonfinite = 0;
-    for (; i < all.size() && all[i].second.last_step == bin.last_step; ++i) {
-      const auto& [rank, of] = all[i];
-      bin.nonfinite = std::max(bin.nonfinite, of.nonfinite);
-      min.add(rank, of.min), max.add(rank, of.max), mean.add(rank, of.mean),
-          last.add(rank, of.last);
-    }
-    bin.min = min.value(), bin.max = max.value(), bin.mean = mean.value(), bin.last = last.value();
-    bins.push_back(bin);
-  }
-  return bins;
-}
-
-/// `points` 0: every sample.
-Result<Bins> readRank(storage::Reader& reader, storage::RunId run, const std::string& name,
-                      int32_t rank, storage::StepRange range, size_t points) {
-  if (points > 0) return reader.series(run, name, rank, range, points);
-  const auto samples = reader.samples(run, name, rank, range);
-  if (!samples) return fail(samples);
-  Bins bins;
-  bins.reserve(samples->size());
-  for (const storage::Sample& each : *samples) bins.push_back(storage::bin_of(each));
-  return bins;
-}
-
-Result<Bins> readBins(storage::Reader& reader, const CurveRun& run, const std::string& name,
-                      int32_t rank, storage::StepRange range, size_t points) {
-  range.last = std::min(range.last, run.last);
-  if (rank != kAllRanks) return readRank(reader, run.id, name, rank, range, points);
-  const telemetry::Metric& metric = telemetry::metric(name);
-  std::vector<std::pair<int32_t, storage::Bin>> all;
-  for (const int32_t each : run.ranks) {
-    auto bins = readRank(reader, run.id, name, each, range, points);
-    if (!bins) return fail(bins);
-    const bool decides = metric.over_ranks == telemetry::Fold::first || run.ranks.size() == 1;
-    if (decides && !bins->empty()) return bins;
-    for (const storage::Bin& bin : *bins) all.emplace_back(each, bin);
-  }
-  return folded(std::move(all), metric);
-}
-
-/// From steps to the chart's x and back: straight lines between known points.
-class XAxis {
- public:
-  static Result<XAxis> read(storage::Reader& reader, const CurveRun& run, ChartX x) {
-    XAxis axis;
-    axis.isStep_ = x == ChartX::step;
-    if (axis.isStep_) return axis;
-    const bool isClock = x == ChartX::clock;
-    if (isClock && run.began <= 0) return axis;
-    auto bins =
-        readBins(reader, run, x == ChartX::tokens ? "tokens" : "time", kAllRanks, {}, kAxisPoints);
-    if (!bins) return fail(bins);
-    for (const storage::Bin& bin : *bins)
-      axis.add(static_cast<double>(bin.last_step), bin.last + (isClock ? run.began : 0));
-    return axis;
-  }
-
-  /// NaN: the run has no such x.
-  double at(double step) const { return isStep_ ? step : between(steps_, x_, step); }
-  double stepAt(double x) const { return isStep_ ? x : between(x_, steps_, x); }
-  bool exists() const { return isStep_ || !steps_.empty(); }
-
- private:
-  /// A clock may jump back: x that does not grow is left out.
-  void add(double step, double x) {
-    if (!std::isfinite(x) || (!x_.empty() && (x <= x_.back() || step <= steps_.back()))) return;
-    steps_.push_back(step);
-    x_.push_back(x);
-  }
-
-  static double between(const std::vector<double>& from, const std::vector<double>& to, double at) {
-    if (from.empty()) return kNone;
-    if (from.size() == 1) return to.front();
-    const auto above = std::upper_bound(from.begin() + 1, from.end() - 1, at) - from.begin();
-    const auto i = static_cast<size_t>(above);
-    const double share = (at - from[i - 1]) / (from[i] - from[i - 1]);
-    return to[i - 1] + share * (to[i] - to[i - 1]);
-  }
-
-  bool isStep_ = true;
-  std::vector<double> steps_, x_;
-};
-
-void append(Series& series, const storage::Bin& bin, const XAxis& axis) {
+void append(Series& series, const storage::Bin& bin, const CurveAxis& axis) {
   const auto x = [&](int64_t step) { return axis.at(static_cast<double>(step)); };
   const bool mixed = bin.nonfinite > 0 && bin.nonfinite < bin.count;
   // Its place in the bin is unknown: it is marked at the end where the last sample is not.
@@ -131,25 +37,44 @@ int64_t stepOf(double step) {
   return static_cast<int64_t>(std::clamp(step, 0.0, kFar));
 }
 
+void includeSteps(Range& extent, const std::vector<storage::Bin>& bins, const CurveAxis& axis) {
+  if (bins.empty()) return;
+  extent.include(axis.at(static_cast<double>(bins.front().first_step)));
+  extent.include(axis.at(static_cast<double>(bins.back().last_step)));
+}
+
 }  // namespace
+
+void CurveData::goOn(CurveData more) {
+  for (const auto& [to, from] : {std::pair(&raw, &more.raw), {&smooth, &more.smooth}}) {
+    to->cutAfter(*more.after);
+    to->append(*from);
+  }
+  if (more.extent.valid()) extent.include(more.extent.low), extent.include(more.extent.high);
+  complete = complete && more.complete;
+  end = std::move(more.end);
+  // So long that it is read again in fewer points.
+  if (raw.size() > 2 * end.points) end.step = -1;
+}
 
 /// A smoothed curve as far as it has been computed.
 struct CurveReading::Smoothing {
   CurveData data;
-  XAxis axis;
+  CurveRun run;
+  const CurveAxis& axis;  // data.end's
   Ema ema;
-  int64_t next = 0;   // step to go on from
-  int64_t from = 0;   // the first step shown
-  int64_t last = 0;   // and the last
-  double bucket = 1;  // steps for which one point is kept
+  int64_t next = 0;  // step to go on from
+  int64_t from = 0;  // the first step shown
+  int64_t last = 0;  // and the last
   double inBucket = -1;
 
   void take(const storage::Bin& sample) {
     const double step = static_cast<double>(sample.last_step);
     const double value = ema.next(step, sample.last);
+    if (sample.last_step <= data.end.step) data.end.ema = ema;
     if (sample.last_step < from) return;
     const double x = axis.at(step);
-    const double number = std::floor(step / bucket);
+    const double number = std::floor(step / data.end.bucket);
     Series& curve = data.smooth;
     if (number == inBucket && std::isfinite(value) && !curve.empty())
       curve.replaceLast(x, value);
@@ -159,8 +84,8 @@ struct CurveReading::Smoothing {
   }
 };
 
-CurveReading::CurveReading(CurveQuery query, std::vector<CurveRun> runs)
-    : query_(std::move(query)), runs_(std::move(runs)) {}
+CurveReading::CurveReading(CurveQuery query, std::vector<CurveRun> runs, CurveEnds ends)
+    : query_(std::move(query)), runs_(std::move(runs)), ends_(std::move(ends)) {}
 CurveReading::~CurveReading() = default;
 
 Result<std::vector<CurveData>> CurveReading::next(storage::Reader& reader) {
@@ -183,74 +108,138 @@ Result<> CurveReading::begin(storage::Reader& reader, std::vector<CurveData>& ou
     return {};
   }
   const int32_t rank = each ? run.ranks[rank_] : query_.rank;
-  auto axis = XAxis::read(reader, run, query_.x);
-  if (!axis) return fail(axis);
-  CurveData data{.run = run.id, .rank = rank};
-
-  storage::StepRange range;
-  auto points = std::max(kMinPoints, static_cast<size_t>(kPointsAPixel * query_.pixels));
-  if (query_.shown && axis->exists()) {
-    // So much more on either side that a pan has something to show.
-    const double beyond = query_.shown->high - query_.shown->low;
-    range = {stepOf(std::floor(axis->stepAt(query_.shown->low - beyond))),
-             stepOf(std::ceil(axis->stepAt(query_.shown->high + beyond)))};
-    points *= 3;
+  if (const auto end = ends_.find({run.id, rank}); end != ends_.end() && end->second.step >= 0) {
+    const auto went = goOn(reader, rank, end->second, out);
+    if (!went) return fail(went);
+    if (*went) return {};
   }
-  auto bins = axis->exists() ? readBins(reader, run, query_.metric, rank, range, points) : Bins();
-  if (!bins) return fail(bins);
-  data.complete = !query_.shown;
-  for (const storage::Bin& bin : *bins) {
+  return beginAt(reader, rank, out);
+}
+
+/// The steps to be read: so much more on either side of what is shown that a pan has something to
+/// show.
+storage::StepRange CurveReading::range(const CurveAxis& axis) const {
+  if (!query_.shown || !axis.exists()) return {};
+  const double beyond = query_.shown->high - query_.shown->low;
+  return {stepOf(std::floor(axis.stepAt(query_.shown->low - beyond))),
+          stepOf(std::ceil(axis.stepAt(query_.shown->high + beyond)))};
+}
+
+void CurveReading::finish(CurveData data, std::vector<CurveData>& out) {
+  out.push_back(std::move(data));
+  query_.rank == kEachRank ? ++rank_ : ++at_;
+}
+
+Result<> CurveReading::beginAt(storage::Reader& reader, int32_t rank, std::vector<CurveData>& out) {
+  const CurveRun& run = runs_[at_];
+  auto read = CurveAxis::read(reader, run, query_.x);
+  if (!read) return fail(read);
+  const auto axis = std::make_shared<const CurveAxis>(std::move(*read));
+  auto points = std::max(kMinPoints, static_cast<size_t>(kPointsAPixel * query_.pixels));
+  if (query_.shown && axis->exists()) points *= 3;
+  CurveBins found;
+  if (axis->exists()) {
+    auto bins = readBins(reader, run, query_.metric, rank, range(*axis), points);
+    if (!bins) return fail(bins);
+    found = std::move(*bins);
+  }
+  CurveData data{.run = run.id, .rank = rank, .complete = !query_.shown};
+  data.end = {.step = found.complete,
+              .x = axis->at(static_cast<double>(found.complete)),
+              .ranks = found.ranks,
+              .axis = axis,
+              .points = points};
+  for (const storage::Bin& bin : found.bins) {
     append(data.raw, bin, *axis);
     if (bin.count > 1) data.complete = false;
   }
-  if (!bins->empty()) {
-    data.extent.include(axis->at(static_cast<double>(bins->front().first_step)));
-    data.extent.include(axis->at(static_cast<double>(bins->back().last_step)));
-  }
+  includeSteps(data.extent, found.bins, *axis);
   if (query_.shown && axis->exists()) {
-    auto all = readBins(reader, run, query_.metric, rank, {}, 1);
+    const auto all = readBins(reader, run, query_.metric, rank, {}, 1);
     if (!all) return fail(all);
-    for (const storage::Bin& bin : *all) {
-      data.extent.include(axis->at(static_cast<double>(bin.first_step)));
-      data.extent.include(axis->at(static_cast<double>(bin.last_step)));
-    }
+    includeSteps(data.extent, all->bins, *axis);
   }
-  if (query_.smoothing > 0 && !bins->empty()) {
-    const int64_t first = bins->front().first_step, last = bins->back().last_step;
-    const double memory = Ema::kMemory * query_.smoothing;
-    smoothing_.reset(new Smoothing{.data = std::move(data),
-                                   .axis = std::move(*axis),
-                                   .ema = {.halfLife = query_.smoothing},
-                                   .next = stepOf(static_cast<double>(first) - memory),
-                                   .from = first,
-                                   .last = last});
-    const auto width = static_cast<double>(last - first) + 1;
-    smoothing_->bucket = std::max(1.0, width / static_cast<double>(points));
-    if (!smoothing_->data.complete) out.push_back(smoothing_->data);
+  if (query_.smoothing <= 0 || found.bins.empty()) {
+    finish(std::move(data), out);
     return {};
   }
-  out.push_back(std::move(data));
-  each ? ++rank_ : ++at_;
+  const int64_t first = found.bins.front().first_step, last = found.bins.back().last_step;
+  const double memory = Ema::kMemory * query_.smoothing;
+  data.end.bucket =
+      std::max(1.0, (static_cast<double>(last - first) + 1) / static_cast<double>(points));
+  data.end.ema = {.halfLife = query_.smoothing};
+  if (!data.complete) out.push_back(data);
+  smoothing_.reset(new Smoothing{.data = std::move(data),
+                                 .run = run,
+                                 .axis = *axis,
+                                 .ema = {.halfLife = query_.smoothing},
+                                 .next = stepOf(static_cast<double>(first) - memory),
+                                 .from = first,
+                                 .last = last});
   return {};
+}
+
+/// Reads what is new of a curve. False: it has to be read again.
+Result<bool> CurveReading::goOn(storage::Reader& reader, int32_t rank, const CurveEnd& end,
+                                std::vector<CurveData>& out) {
+  const auto others = otherRanksReport(reader, runs_[at_], query_.metric, rank, end.ranks);
+  if (!others) return fail(others);
+  if (*others) return false;
+  CurveRun run = runs_[at_];
+  run.ranks = end.ranks;
+  auto extended = std::make_shared<CurveAxis>(*end.axis);
+  if (const Result<> went = extended->extend(reader, runs_[at_]); !went) return fail(went);
+  const storage::StepRange shown = range(*extended);
+  const auto more =
+      readBins(reader, run, query_.metric, rank, {end.step + 1, shown.last}, end.points);
+  if (!more) return fail(more);
+  CurveData data{.run = run.id, .rank = rank, .after = end.x};
+  data.end = end;
+  data.end.axis = extended;
+  if (more->ranks.size() == end.ranks.size() && more->complete > end.step) {
+    data.end.step = more->complete;
+    data.end.x = extended->at(static_cast<double>(more->complete));
+  }
+  for (const storage::Bin& bin : more->bins) {
+    append(data.raw, bin, *extended);
+    if (bin.count > 1) data.complete = false;
+  }
+  includeSteps(data.extent, more->bins, *extended);
+  if (query_.shown) {
+    const auto rest = readBins(reader, run, query_.metric, rank, {end.step + 1}, 1);
+    if (!rest) return fail(rest);
+    includeSteps(data.extent, rest->bins, *extended);
+  }
+  if (query_.smoothing <= 0 || more->bins.empty()) {
+    finish(std::move(data), out);
+    return true;
+  }
+  smoothing_.reset(new Smoothing{.data = std::move(data),
+                                 .run = std::move(run),
+                                 .axis = *extended,
+                                 .ema = end.ema,
+                                 .next = end.step + 1,
+                                 .from = end.step + 1,
+                                 .last = more->bins.back().last_step});
+  return true;
 }
 
 Result<> CurveReading::smooth(storage::Reader& reader, std::vector<CurveData>& out) {
   Smoothing& of = *smoothing_;
   const int64_t last = std::min(of.last, of.next + kBlock - 1);
-  auto samples = readBins(reader, runs_[at_], query_.metric, of.data.rank, {of.next, last}, 0);
+  const auto samples = readBins(reader, of.run, query_.metric, of.data.rank, {of.next, last}, 0);
   if (!samples) return fail(samples);
-  for (const storage::Bin& sample : *samples) of.take(sample);
+  for (const storage::Bin& sample : samples->bins) of.take(sample);
   of.next = last + 1;
-  if (samples->empty() && of.next <= of.last) {
+  if (samples->bins.empty() && of.next <= of.last) {
     // Steps may be far apart.
-    auto rest = readBins(reader, runs_[at_], query_.metric, of.data.rank, {of.next, of.last}, 1);
+    const auto rest = readBins(reader, of.run, query_.metric, of.data.rank, {of.next, of.last}, 1);
     if (!rest) return fail(rest);
-    of.next = rest->empty() ? of.last + 1 : rest->front().first_step;
+    of.next = rest->bins.empty() ? of.last + 1 : rest->bins.front().first_step;
   }
   if (of.next <= of.last) return {};
-  out.push_back(std::move(of.data));
+  finish(std::move(of.data), out);
   smoothing_.reset();
-  query_.rank == kEachRank ? ++rank_ : ++at_;
   return {};
 }
 

@@ -68,7 +68,7 @@ void CurveLayer::draw(QCPPainter* painter) {
   for (const bool highlighted : {false, true}) {
     for (const DrawnCurve& curve : curves_)
       if (!curve.smooth.empty() && !curve.hasBand && curve.highlighted == highlighted &&
-          (highlighted || curves_.size() <= kMaxRaw))
+          Theme::instance().samplesBehind() && (highlighted || curves_.size() <= kMaxRaw))
         drawLine(*painter, curve.raw, blend(colors().surface, colorOf(curve), faint),
                  Extremes::drawn, 1);
   }

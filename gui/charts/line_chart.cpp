@@ -57,6 +57,7 @@ LineChart::LineChart(const QString& title, Unit unit, QWidget* parent)
   setFocusPolicy(Qt::StrongFocus);
   plot_->setFocusProxy(this);
   setAccessibleName(title);
+  moveCrosshair({});
   timer_.setSingleShot(true);
   connect(&timer_, &QTimer::timeout, this, &LineChart::redraw);
   connect(&Theme::instance(), &Theme::changed, this, &LineChart::redraw);

@@ -38,6 +38,7 @@ struct ReferenceLine {
   double value = 0;
   QString label;  // "limit 80 GiB"
   Tone tone = Tone::muted;
+  bool operator==(const ReferenceLine&) const = default;
 };
 
 /// A place on x where something happened.
@@ -45,6 +46,7 @@ struct ChartMark {
   double x = 0;
   QString label;  // "step 41 leaves the prediction"
   Tone tone = Tone::warn;
+  bool operator==(const ChartMark&) const = default;
 };
 
 class LineChart : public Card {

@@ -100,7 +100,9 @@ Range LineChart::drawCurves(const Range& x) {
     const double begins = cutsWarmUp ? samples[warmUp] : x.low;
     const bool steady =
         std::ranges::any_of(of.raw, [&](const Column& each) { return each.x >= begins; });
-    for (const Column& column : of.raw) {
+    // Samples that are not drawn do not make the axis longer.
+    const bool smoothAlone = !Theme::instance().samplesBehind() && !of.smooth.empty() && !of.hasBand;
+    for (const Column& column : smoothAlone ? of.smooth : of.raw) {
       if (!std::isfinite(column.last) || (cutsWarmUp && steady && column.x < begins)) continue;
       include(column.min);
       if (column.max > column.min) include(column.max);
@@ -164,7 +166,7 @@ void LineChart::drawAxes(const Range& x, const Range& y, bool empty) {
 QVector<LegendEntry> LineChart::legendEntries() const {
   QVector<LegendEntry> entries;
   if (curves_.size() == 1 && curves_[0].members.empty()) {
-    if (!curves_[0].smooth.empty()) {
+    if (!curves_[0].smooth.empty() && Theme::instance().samplesBehind()) {
       const QColor color = curves_[0].color;
       entries.append({tr("raw"), blend(colors().surface, color, 0.5), -1, 1});
       entries.append({tr("smoothed"), color, -1, 2});

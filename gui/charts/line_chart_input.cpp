@@ -27,7 +27,8 @@ void LineChart::setCrosshair(std::optional<double> x, bool withText) {
 
 void LineChart::moveCrosshair(std::optional<double> x) {
   setCrosshair(x);
-  setAccessibleDescription(x ? crosshairText(*x).join(QStringLiteral(", ")) : QString());
+  setAccessibleDescription(x ? crosshairText(*x).join(QStringLiteral(", "))
+                             : tr("Left and right read values; the menu has a table of them"));
   Q_EMIT crosshairMoved(x);
 }
 

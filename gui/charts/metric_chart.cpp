@@ -155,18 +155,24 @@ void MetricChart::read() {
   const CurveQuery query = this->query();
   if (query != asked_) known_.clear();
   std::vector<CurveRun> wanted;
+  CurveEnds ends;
   for (const CurveRun& source : sources_) {
     const auto run = std::ranges::find(runs_, source.id, &BoardRun::id);
-    const auto known = known_.find(source.id);
     if (run == runs_.end() || run->hidden) continue;
-    if (known != known_.end() && known->second == source.version) continue;
-    wanted.push_back(source);
-    if (run->lastStep > 0) wanted.back().last = run->lastStep;
-    known_[source.id] = source.version;
+    CurveRun now = source;
+    if (run->lastStep > 0) now.last = run->lastStep;
+    CurveRun& known = known_[source.id];
+    if (known == now) continue;
+    const bool goesOn = known.continuesAs(now);
+    for (auto at = curves_.lower_bound({now.id, kEachRank});
+         goesOn && at != curves_.end() && at->first.first == now.id; ++at)
+      ends[at->first] = at->second.end;
+    known = now;
+    wanted.push_back(std::move(now));
   }
   asked_ = query;
   if (wanted.empty()) return;
-  reading_ = std::make_shared<CurveReading>(query, std::move(wanted));
+  reading_ = std::make_shared<CurveReading>(query, std::move(wanted), std::move(ends));
   turn();
 }
 
@@ -189,8 +195,14 @@ void MetricChart::turn() {
 
 void MetricChart::take(std::vector<CurveData> curves) {
   for (CurveData& curve : curves) {
-    auto& place = curves_[{curve.run, curve.rank}];
-    place = std::move(curve);
+    if (!curve.after) {
+      curves_[{curve.run, curve.rank}] = std::move(curve);
+    } else if (const auto found = curves_.find({curve.run, curve.rank}); found != curves_.end()) {
+      found->second.goOn(std::move(curve));
+    } else {  // it was dropped meanwhile
+      known_.erase(curve.run);
+      readAgain();
+    }
   }
   if (!curves.empty()) putCurves();
 }

@@ -24,6 +24,7 @@ struct BoardRun {
   bool hidden = false;
   bool highlighted = false;
   qint64 lastStep = 0;  // the last one that is drawn; 0: all are
+  bool operator==(const BoardRun&) const = default;
 };
 
 class MetricChart : public LineChart {
@@ -83,8 +84,8 @@ class MetricChart : public LineChart {
   Job job_;
   std::shared_ptr<CurveReading> reading_;
   std::map<std::pair<storage::RunId, int32_t>, CurveData> curves_;
-  std::map<storage::RunId, int64_t> known_;  // versions of what was read last
-  CurveQuery asked_;                         // for it
+  std::map<storage::RunId, CurveRun> known_;  // as they were read last
+  CurveQuery asked_;                          // for it
   bool stale_ = false;
   QString apart_;  // why no difference is drawn
 };

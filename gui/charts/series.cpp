@@ -38,6 +38,21 @@ void Series::append(double x, double y, double low, double high) {
   if (!std::isfinite(y)) notFinite_.push_back(x);
 }
 
+void Series::append(const Series& more) {
+  for (size_t i = 0; i < more.size(); ++i)
+    append(more.x_[i], more.y_[i], more.low()[i], more.high()[i]);
+}
+
+void Series::cutAfter(double x) {
+  const auto cut = [x](std::vector<double>& all) {
+    all.erase(std::upper_bound(all.begin(), all.end(), x), all.end());
+  };
+  cut(x_);
+  cut(notFinite_);
+  y_.resize(x_.size());
+  if (sumsUp_) low_.resize(x_.size()), high_.resize(x_.size());
+}
+
 void Series::replaceLast(double x, double y) {
   x_.back() = x;
   append(x, y);

@@ -42,6 +42,11 @@ class Series {
   /// The same of a point that sums up several samples, between `low` and `high`.
   void append(double x, double y, double low, double high);
 
+  /// All points of another one, whose x continue this one's.
+  void append(const Series& more);
+  /// Drops the points beyond x.
+  void cutAfter(double x);
+
   /// Moves the last point, forwards only.
   void replaceLast(double x, double y);
 

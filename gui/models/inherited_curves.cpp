@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <vector>
 
-#include "engine/telemetry/metrics.h"
 #include "gui/format.h"
 
 namespace heddle::gui {
@@ -13,44 +10,43 @@ namespace {
 
 constexpr size_t kMaxGenerations = 64;
 
-/// A stretch of the line of descent: a run, and its steps that count.
-struct Stretch {
-  storage::RunDetail run;
-  storage::StepRange steps;
-};
+}  // namespace
 
-/// The parents of a resumed run, the oldest first.
-Result<std::vector<Stretch>> readParents(storage::Reader& reader, const storage::RunSummary& run) {
-  std::vector<Stretch> parents;
+Result<std::vector<Ancestor>> readAncestors(storage::Reader& reader,
+                                            const storage::RunSummary& run) {
+  std::vector<Ancestor> ancestors;
   std::optional<storage::Lineage> from = run.lineage;
   while (from && from->kind == storage::Lineage::Kind::resume && from->parent != 0 &&
-         parents.size() < kMaxGenerations) {
-    auto parent = reader.run(from->parent);
+         ancestors.size() < kMaxGenerations) {
+    const auto parent = reader.run(from->parent);
     if (!parent) break;  // removed meanwhile
     const int64_t last = from->step;
     from = parent->summary.lineage;
-    parents.push_back({std::move(*parent), {from ? from->step + 1 : 0, last}});
+    ancestors.push_back({parent->summary.id,
+                         format::shortName(parent->summary.name),
+                         parent->ranks,
+                         {from ? from->step + 1 : 0, last}});
   }
-  std::ranges::reverse(parents);
-  return parents;
+  std::ranges::reverse(ancestors);
+  return ancestors;
 }
 
-Result<> append(storage::Reader& reader, const Stretch& of, const telemetry::Metric& metric,
-                size_t points, Series& curve) {
-  std::map<double, telemetry::RankFold> all;
-  for (const int32_t rank : of.run.ranks) {
-    auto series =
-        readCurve(reader, of.run.summary.id, std::string(metric.name), rank, of.steps, points);
-    if (!series) return fail(series);
-    for (size_t i = 0; i < series->size(); ++i)
-      all.try_emplace(series->x()[i], metric).first->second.add(rank, series->y()[i]);
-    if (metric.over_ranks == telemetry::Fold::first && !all.empty()) break;
+Result<Series> readInheritedLoss(storage::Reader& reader, const storage::RunSummary& run,
+                                 size_t points) {
+  const auto ancestors = readAncestors(reader, run);
+  if (!ancestors) return fail(ancestors);
+  Series loss;
+  for (const Ancestor& each : *ancestors) {
+    Series own;
+    for (size_t i = 0; i < each.ranks.size() && own.empty(); ++i) {
+      auto read = readCurve(reader, each.run, "loss", each.ranks[i], each.steps, points);
+      if (!read) return fail(read);
+      own = std::move(*read);
+    }
+    for (size_t i = 0; i < own.size(); ++i) loss.append(own.x()[i], own.y()[i]);
   }
-  for (const auto& [step, values] : all) curve.append(step, values.value());
-  return {};
+  return loss;
 }
-
-}  // namespace
 
 Result<Series> readCurve(storage::Reader& reader, storage::RunId run, const std::string& metric,
                          int32_t rank, storage::StepRange range, size_t points) {
@@ -68,25 +64,6 @@ Result<Series> readCurve(storage::Reader& reader, storage::RunId run, const std:
                   bin.nonfinite == 0 || (mixed && std::isfinite(bin.last)) ? bin.mean : bin.last);
   }
   return series;
-}
-
-Result<std::optional<InheritedCurves>> readInheritedCurves(storage::Reader& reader,
-                                                           const storage::RunSummary& run,
-                                                           size_t points) {
-  const auto parents = readParents(reader, run);
-  if (!parents) return fail(parents);
-  if (parents->empty()) return std::nullopt;
-  InheritedCurves curves;
-  curves.name = format::shortName(parents->back().run.summary.name);
-  for (const Stretch& each : *parents) {
-    for (const auto& [name, curve] : {std::pair("loss", &curves.loss),
-                                      {"tokens_per_second", &curves.rate},
-                                      {"resident_bytes", &curves.bytes}})
-      if (const Result<> added = append(reader, each, telemetry::metric(name), points, *curve);
-          !added)
-        return fail(added);
-  }
-  return curves;
 }
 
 }  // namespace heddle::gui

@@ -1,27 +1,30 @@
-// The curves that a resumed run begins with: its parent's, up to the checkpoint, and before that
-// the parent's own parent's. A fork is another branch: it begins its own.
+// What a resumed run goes on from: its parent up to the checkpoint, and before that the parent's
+// own parent. A fork is another branch: it begins its own.
 #pragma once
 
 #include <QString>
-#include <optional>
+#include <vector>
 
 #include "gui/charts/series.h"
 #include "storage/queries.h"
 
 namespace heddle::gui {
 
-struct InheritedCurves {
-  QString name;  // of the parent, as in "debug"
-  Series loss;   // as the lowest rank reports it
-  Series rate;   // tokens per second, mean of the ranks
-  Series bytes;  // of the rank that holds most
+/// A run on the line of descent, and its steps that count.
+struct Ancestor {
+  storage::RunId run = 0;
+  QString name;  // as in "debug"
+  std::vector<int32_t> ranks;
+  storage::StepRange steps;
 };
 
-/// nullopt: the run was not resumed, or its parent is not in the store any more. At most `points`
-/// points for each run.
-Result<std::optional<InheritedCurves>> readInheritedCurves(storage::Reader& reader,
-                                                           const storage::RunSummary& run,
-                                                           size_t points);
+/// The oldest first. Empty: the run was not resumed, or its parent is not in the store any more.
+Result<std::vector<Ancestor>> readAncestors(storage::Reader& reader,
+                                            const storage::RunSummary& run);
+
+/// The loss of these runs, as the lowest rank reports it. At most `points` points for each run.
+Result<Series> readInheritedLoss(storage::Reader& reader, const storage::RunSummary& run,
+                                 size_t points);
 
 /// One metric of one rank, at most `points` points: means of neighbours, and NaN where one of them
 /// is not finite.

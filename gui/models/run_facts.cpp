@@ -25,10 +25,9 @@ Result<RunFacts> readRunFacts(storage::Reader& reader, storage::RunId run, size_
   auto detail = reader.run(run);
   if (!detail) return fail(detail);
   facts.detail = std::move(*detail);
-  auto inherited = readInheritedCurves(reader, facts.detail.summary, points);
+  auto inherited = readInheritedLoss(reader, facts.detail.summary, points);
   if (!inherited) return fail(inherited);
-  InheritedCurves before = inherited->value_or(InheritedCurves());
-  auto loss = curveOf(reader, facts.detail, "loss", points, std::move(before.loss));
+  auto loss = curveOf(reader, facts.detail, "loss", points, std::move(*inherited));
   if (!loss) return fail(loss);
   facts.loss = std::move(*loss);
   auto step = readStepFacts(reader, facts.detail);

@@ -22,6 +22,7 @@ inline constexpr int kRunMarkers = 6;
 struct RunStroke {
   QColor color;
   int marker = -1;  // 0 to kRunMarkers - 1; -1: none
+  bool operator==(const RunStroke&) const = default;
 };
 
 /// The stroke of a slot: 0 to 7 have their own colours, beyond that colour × marker. A run with a

@@ -6,6 +6,7 @@
 #include <QPalette>
 #include <QPixmapCache>
 #include <QToolTip>
+#include <utility>
 
 #include "gui/theme/style.h"
 #include "gui/theme/stylesheet.h"
@@ -91,6 +92,10 @@ void Theme::setMode(Mode mode) {
   mode_ = mode;
   apply();
   Q_EMIT changed();
+}
+
+void Theme::setSamplesBehind(bool behind) {
+  if (std::exchange(samplesBehind_, behind) != behind) Q_EMIT changed();
 }
 
 void Theme::apply() {

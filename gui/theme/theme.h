@@ -1,4 +1,4 @@
-// The theme in use: colours, fonts, style sheet. GUI thread only.
+// The theme in use: colours, fonts, style sheet, how curves are drawn. GUI thread only.
 #pragma once
 
 #include <QFont>
@@ -26,6 +26,9 @@ class Theme : public QObject {
   Mode mode() const { return mode_; }
   Scheme scheme() const { return scheme_; }
   const Colors& colors() const { return colorsOf(scheme_); }
+  /// Whether charts draw samples faintly behind a smoothed curve.
+  void setSamplesBehind(bool behind);
+  bool samplesBehind() const { return samplesBehind_; }
 
  Q_SIGNALS:
   void changed();
@@ -36,6 +39,7 @@ class Theme : public QObject {
 
   Mode mode_ = Mode::system;
   Scheme scheme_ = Scheme::dark;
+  bool samplesBehind_ = true;
 };
 
 /// The colours in use.

@@ -1,17 +1,15 @@
 #include "gui/timeline/critical_path_panel.h"
 
-#include <QHeaderView>
 #include <algorithm>
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
 #include "gui/timeline/span_text.h"
-#include "gui/widgets/focus_line.h"
 
 namespace heddle::gui {
 namespace {
 
-constexpr int kHurdleRow = 24, kHurdleNumber = 72, kHurdleSpans = 52;
+constexpr int kHurdleNumber = 72, kHurdleSpans = 52;
 
 /// Ranks of one step, all of one run: those of the row that keys are about.
 struct PathQuestion {
@@ -149,29 +147,11 @@ CriticalPathPanel::CriticalPathPanel(TimelineWidget& timeline)
   head->setContentsMargins(12, 4, 4, 4);
   head->addWidget(title_, 1);
   head->addWidget(close);
-  table_ = new QTableView;
-  table_->setObjectName(QStringLiteral("hurdles"));
-  table_->setAccessibleName(tr("Critical path: what would have to be faster"));
-  table_->setModel(&model_);
-  new FocusLine(table_);
-  table_->setFrameShape(QFrame::NoFrame);
-  table_->setShowGrid(false);
-  table_->setWordWrap(false);
-  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
-  table_->setSelectionMode(QAbstractItemView::SingleSelection);
-  table_->setTabKeyNavigation(false);
-  table_->verticalHeader()->hide();
-  table_->verticalHeader()->setDefaultSectionSize(kHurdleRow);
-  table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-  QHeaderView* header = table_->horizontalHeader();
-  header->setSectionsClickable(false);
-  header->setHighlightSections(false);
-  header->setSectionResizeMode(QHeaderView::Fixed);
-  header->setDefaultSectionSize(kHurdleNumber);
-  header->setMinimumSectionSize(kHurdleSpans);
-  header->resizeSection(HurdleModel::Spans, kHurdleSpans);
-  header->setSectionResizeMode(HurdleModel::Name, QHeaderView::Stretch);
-  header->setSectionResizeMode(HurdleModel::Next, QHeaderView::Stretch);
+  table_ = new FigureTable(QStringLiteral("hurdles"),
+                           tr("Critical path: what would have to be faster"), model_);
+  table_->setFigureWidth(kHurdleNumber);
+  table_->setColumnWidth(HurdleModel::Spans, kHurdleSpans);
+  table_->stretch({HurdleModel::Name, HurdleModel::Next});
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);

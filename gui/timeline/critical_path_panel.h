@@ -4,12 +4,12 @@
 #pragma once
 
 #include <QAbstractTableModel>
-#include <QTableView>
 #include <memory>
 
 #include "gui/models/worker.h"
 #include "gui/timeline/timeline_widget.h"
 #include "gui/widgets/basics.h"
+#include "gui/widgets/figure_table.h"
 #include "workbench/critical_path.h"
 
 namespace heddle::gui {
@@ -55,7 +55,7 @@ class CriticalPathPanel : public QWidget {
   Job job_;
   HurdleModel model_;
   ElidedLabel* title_;
-  QTableView* table_;
+  FigureTable* table_;
 };
 
 }  // namespace heddle::gui

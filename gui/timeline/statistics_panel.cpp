@@ -1,17 +1,15 @@
 #include "gui/timeline/statistics_panel.h"
 
-#include <QHeaderView>
 #include <algorithm>
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
 #include "gui/timeline/span_text.h"
-#include "gui/widgets/focus_line.h"
 
 namespace heddle::gui {
 namespace {
 
-constexpr int kStatisticsRow = 24, kNumber = 72, kCount = 56, kSoonMs = 40;
+constexpr int kNumber = 72, kCount = 56, kSoonMs = 40;
 
 QString timeOrNothing(int64_t us) { return us == 0 ? QStringLiteral("0") : duration(us); }
 
@@ -121,31 +119,12 @@ StatisticsPanel::StatisticsPanel(TimelineWidget& timeline) : timeline_(timeline)
   head->addWidget(title_, 1);
   head->addWidget(by_);
   head->addWidget(close);
-  table_ = new QTableView;
-  table_->setObjectName(QStringLiteral("statisticsTable"));
-  table_->setAccessibleName(tr("Statistics by name"));
-  table_->setModel(&model_);
-  new FocusLine(table_);
-  table_->setFrameShape(QFrame::NoFrame);
-  table_->setShowGrid(false);
-  table_->setWordWrap(false);
-  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
-  table_->setSelectionMode(QAbstractItemView::SingleSelection);
-  table_->setTabKeyNavigation(false);
-  table_->setTextElideMode(Qt::ElideMiddle);
-  table_->verticalHeader()->hide();
-  table_->verticalHeader()->setDefaultSectionSize(kStatisticsRow);
-  table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-  QHeaderView* header = table_->horizontalHeader();
-  header->setHighlightSections(false);
-  header->setMinimumSectionSize(48);
-  header->setSectionResizeMode(QHeaderView::Fixed);
-  header->setDefaultSectionSize(kNumber);
-  header->resizeSection(NameStatisticsModel::Count, kCount);
-  header->resizeSection(NameStatisticsModel::Share, kCount);
-  header->setSectionResizeMode(NameStatisticsModel::Name, QHeaderView::Stretch);
-  header->setSortIndicator(NameStatisticsModel::Total, Qt::DescendingOrder);
-  table_->setSortingEnabled(true);
+  table_ = new FigureTable(QStringLiteral("statisticsTable"), tr("Statistics by name"), model_);
+  table_->setFigureWidth(kNumber);
+  table_->setColumnWidth(NameStatisticsModel::Count, kCount);
+  table_->setColumnWidth(NameStatisticsModel::Share, kCount);
+  table_->stretch({NameStatisticsModel::Name});
+  table_->sortAlso(NameStatisticsModel::Total, Qt::DescendingOrder);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);

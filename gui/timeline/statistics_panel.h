@@ -3,13 +3,13 @@
 #pragma once
 
 #include <QAbstractTableModel>
-#include <QTableView>
 #include <QTimer>
 #include <vector>
 
 #include "gui/timeline/span_statistics.h"
 #include "gui/timeline/timeline_widget.h"
 #include "gui/widgets/basics.h"
+#include "gui/widgets/figure_table.h"
 #include "gui/widgets/segment.h"
 
 namespace heddle::gui {
@@ -61,7 +61,7 @@ class StatisticsPanel : public QWidget {
   QTimer soon_;  // a drag changes the selection with every pixel
   ElidedLabel* title_;
   Segment* by_;
-  QTableView* table_;
+  FigureTable* table_;
 };
 
 }  // namespace heddle::gui

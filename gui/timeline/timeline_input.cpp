@@ -22,25 +22,11 @@ double TimelineWidget::pointerX() const {
   return pointer_ ? pointer_->x() : axis_.left + axis_.width / 2;
 }
 
-bool TimelineWidget::event(QEvent* event) {
-  // The page may have a search of its own: here the keys mean this one.
-  if (event->type() == QEvent::ShortcutOverride &&
-      static_cast<QKeyEvent*>(event)->matches(QKeySequence::Find)) {
-    event->accept();
-    return true;
-  }
-  return QAbstractScrollArea::event(event);
-}
-
 void TimelineWidget::keyPressEvent(QKeyEvent* event) {
   if (!key(*event)) QAbstractScrollArea::keyPressEvent(event);
 }
 
 bool TimelineWidget::key(const QKeyEvent& event) {
-  if (event.matches(QKeySequence::Find)) {
-    Q_EMIT searchWanted();
-    return true;
-  }
   if (event.modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier)) return false;
   const bool shift = event.modifiers().testFlag(Qt::ShiftModifier);
   const double x = pointerX();
@@ -106,7 +92,7 @@ KeyTable TimelineWidget::keys() {
            {{Qt::Key_Backspace, shift | Qt::Key_Backspace}, tr("The view before, the next view")},
            {{Qt::Key_Up, Qt::Key_Down}, tr("The lane above, the lane below")},
            {{Qt::Key_Comma, Qt::Key_Period}, tr("The span before, the next span"), tr("click")},
-           {{Qt::Key_Slash, QKeySequence::Find}, tr("Find an operator or module")},
+           {{Qt::Key_Slash}, tr("Find an operator or module")},
            {{Qt::Key_N, shift | Qt::Key_N}, tr("The next match, the match before")},
            {{Qt::Key_P, Qt::Key_C, Qt::Key_H}, tr("Pin, collapse, hide the row")},
            {{shift | Qt::Key_C, shift | Qt::Key_H}, tr("Collapse all rows, show all rows")},

@@ -2,6 +2,7 @@
 
 #include <QPainter>
 
+#include "gui/format.h"
 #include "gui/theme/theme.h"
 #include "gui/timeline/lane_painter.h"
 
@@ -15,11 +16,18 @@ constexpr int kLane = 16, kStripGap = 3;
 TimelineStrip::TimelineStrip(QWidget* parent) : QWidget(parent) {
   setFixedHeight(2 * kLane + kStripGap);
   setMinimumWidth(64);
+  setAccessibleName(tr("Step in small"));
+  setTimeline({});
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
 void TimelineStrip::setTimeline(std::shared_ptr<const Timeline> timeline) {
   timeline_ = std::move(timeline);
+  setAccessibleDescription(
+      timeline_ && !timeline_->empty()
+          ? tr("Compute and communication over %1")
+                .arg(format::seconds(static_cast<double>(timeline_->lengthUs()) * 1e-6))
+          : tr("No step is known"));
   update();
 }
 

@@ -115,11 +115,10 @@ class TimelineWidget : public QAbstractScrollArea {
   void menuWanted(const QPoint& globalPosition, std::optional<size_t> row);
   /// Another search, or its result in other rows.
   void foundChanged();
-  /// The user wants to type what to search for: Ctrl+F or /.
+  /// The user wants to type what to search for: /.
   void searchWanted();
 
  protected:
-  bool event(QEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;

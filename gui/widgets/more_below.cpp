@@ -26,6 +26,7 @@ MoreBelow::MoreBelow(QAbstractScrollArea* area, Qt::Alignment side)
   setIconSize({12, 12});
   setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   setFocusPolicy(Qt::NoFocus);
+  setProperty("alsoByKey", true);  // the area's keys scroll
   setCursor(Qt::PointingHandCursor);
   QScrollBar* bar = area->verticalScrollBar();
   connect(bar, &QScrollBar::valueChanged, this, &MoreBelow::refresh);

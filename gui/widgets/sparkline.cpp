@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/format.h"
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
@@ -78,10 +79,17 @@ void paintSparkline(QPainter* painter, const QRectF& rect, const QVector<double>
 Sparkline::Sparkline(QWidget* parent) : QWidget(parent) {
   setFixedHeight(18);
   setAttribute(Qt::WA_TransparentForMouseEvents);
+  setAccessibleName(tr("Its course"));
+  setValues({});
 }
 
 void Sparkline::setValues(QVector<double> values) {
   values_ = std::move(values);
+  setAccessibleDescription(values_.isEmpty() ? tr("No values")
+                                             : tr("%1 values, from %2 to %3")
+                                                   .arg(format::count(values_.size()),
+                                                        format::significant(values_.first()),
+                                                        format::significant(values_.last())));
   update();
 }
 

@@ -13,6 +13,7 @@ namespace heddle::gui {
 StackedBar::StackedBar(int height, QWidget* parent) : QWidget(parent) {
   setFixedHeight(height);
   setMinimumWidth(64);
+  setAccessibleName(tr("Parts of the whole"));
 }
 
 void StackedBar::setParts(QVector<Part> parts, double whole) {

@@ -1,20 +1,34 @@
 #include "gui/window/drop_area.h"
 
 #include <QDropEvent>
+#include <QFileInfo>
 #include <QUrl>
+#include <algorithm>
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
-#include "gui/views/runs/run_import.h"
+#include "gui/window/drop_dialog.h"
 
 namespace heddle::gui {
 namespace {
 
-QString recipeIn(const QMimeData* data) {
+bool isRecipeName(const QString& path) { return path.endsWith(QStringLiteral(".toml")); }
+
+/// The paths of this machine that may be something by their names. A drag is asked about at every
+/// move: no file is opened.
+QStringList pathsIn(const QMimeData* data) {
+  QStringList paths;
   for (const QUrl& url : data->urls())
-    if (url.isLocalFile() && url.fileName().endsWith(QStringLiteral(".toml")))
-      return url.toLocalFile();
-  return {};
+    if (url.isLocalFile() && mayBeDropped(url.toLocalFile())) paths << url.toLocalFile();
+  return paths;
+}
+
+/// All of this machine: what cannot be used is reported.
+QStringList allPathsIn(const QMimeData* data) {
+  QStringList paths;
+  for (const QUrl& url : data->urls())
+    if (url.isLocalFile()) paths << url.toLocalFile();
+  return paths;
 }
 
 }  // namespace
@@ -25,6 +39,7 @@ DropArea::DropArea(Session& session, QWidget* window,
       session_(session),
       window_(window),
       openRecipe_(std::move(openRecipe)),
+      looking_(session.workingThreads(), this),
       hint_(new QLabel(window)) {
   hint_->setObjectName(QStringLiteral("dropHint"));
   hint_->setProperty("role", "drop");
@@ -36,15 +51,50 @@ DropArea::DropArea(Session& session, QWidget* window,
 }
 
 QString DropArea::promise(const QMimeData* data) {
-  if (!recipeIn(data).isEmpty()) return tr("Drop it to open the recipe in Compose");
-  const auto runs = RunImport::pathsIn(data).size();
-  return runs == 0 ? QString()
-                   : tr("Drop to import %1 into Runs").arg(format::plural(runs, tr("path")));
+  const QStringList paths = pathsIn(data);
+  if (paths.isEmpty()) return {};
+  if (paths.size() == 1 && isRecipeName(paths.first()))
+    return tr("Drop it to open the recipe in Compose");
+  const bool runsAlone = std::ranges::all_of(paths, [](const QString& path) {
+    return path.endsWith(QStringLiteral(".csv"), Qt::CaseInsensitive) || QFileInfo(path).isDir();
+  });
+  return (runsAlone ? tr("Drop to import %1 into Runs") : tr("Drop to open or import %1"))
+      .arg(format::plural(paths.size(), tr("path")));
 }
 
 void DropArea::take(const QMimeData* data) {
-  if (const QString recipe = recipeIn(data); !recipe.isEmpty()) return openRecipe_(recipe);
-  const QStringList paths = RunImport::pathsIn(data);
+  const QStringList paths = allPathsIn(data);
+  if (paths.size() == 1 && isRecipeName(paths.first()) && !QFileInfo(paths.first()).isDir())
+    return openRecipe_(paths.first());
+  looking_.add([paths, own = session_.storePath()] { return lookAtDropped(paths, own); },
+               [this](const std::vector<Dropped>& all) { take(all); });
+}
+
+void DropArea::take(const std::vector<Dropped>& all) {
+  const auto countOf = [&](Dropped::Kind kind) {
+    return std::ranges::count(all, kind, &Dropped::kind);
+  };
+  const auto refused = countOf(Dropped::Kind::refused), runs = countOf(Dropped::Kind::runs);
+  if (all.size() == 1 && refused == 1)
+    return Q_EMIT session_.message(
+        tr("%1: %2").arg(
+            format::shortName(QFileInfo(all.front().path).fileName().toStdString()),
+            format::spelled(all.front().words.toStdString())),
+        Tone::bad);
+  if (runs == std::ssize(all)) {
+    QStringList paths;
+    for (const Dropped& one : all) paths << one.path;
+    return import(paths);
+  }
+  auto* dialog = new DropDialog(all, window_);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &DropDialog::importWanted, this, &DropArea::import);
+  connect(dialog, &DropDialog::storeWanted, this, &DropArea::storeWanted);
+  connect(dialog, &DropDialog::recipeWanted, this, [this](const QString& path) { openRecipe_(path); });
+  dialog->open();
+}
+
+void DropArea::import(const QStringList& paths) {
   if (paths.isEmpty()) return;
   Q_EMIT session_.pageRequested(QStringLiteral("runs"));
   Q_EMIT session_.importRequested(paths);

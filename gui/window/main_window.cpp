@@ -3,10 +3,14 @@
 #include <QActionGroup>
 #include <QFileInfo>
 #include <QGuiApplication>
+#include <QProcess>
 #include <QScreen>
 
+#include "gui/actions/menu_key.h"
 #include "gui/actions/shortcuts.h"
 #include "gui/models/text_file.h"
+#include "gui/preferences.h"
+#include "gui/settings.h"
 #include "gui/theme/theme.h"
 #include "gui/views/lineage/continue_dialog.h"
 #include "gui/views/lineage/reproduce_dialog.h"
@@ -15,6 +19,7 @@
 #include "gui/window/drop_area.h"
 #include "gui/window/help_dialog.h"
 #include "gui/window/pages.h"
+#include "gui/window/preferences_dialog.h"
 #include "gui/window/tour.h"
 #include "workbench/launch.h"
 #include "workbench/paths.h"
@@ -23,6 +28,8 @@ namespace heddle::gui {
 namespace {
 
 const QString kWelcomePage = QStringLiteral("welcome");
+const QString kGeometry = QStringLiteral("geometry"), kShownPage = QStringLiteral("page");
+constexpr int kKeepMilliseconds = 1000;
 
 }  // namespace
 
@@ -55,17 +62,18 @@ MainWindow::MainWindow(Session& session)
   addActions();
   addMenu();
   palette_ = new CommandPalette(registry_, session, this);
-  new DropArea(session, this, [this](const QString& file) { openRecipe(file); });
+  auto* drops = new DropArea(session, this, [this](const QString& file) { openRecipe(file); });
+  connect(drops, &DropArea::storeWanted, this, &MainWindow::openStore);
+  new MenuKey(this);
   connectSession();
   connect(top_->search(), &QAbstractButton::clicked, palette_, &CommandPalette::toggle);
-  saving_.setSingleShot(true);
-  saving_.setInterval(500);
+  saving_.setInterval(kKeepMilliseconds);
   connect(&saving_, &QTimer::timeout, this, &MainWindow::save);
   switchTo(page(QStringLiteral("runs")));
 }
 
 MainWindow::~MainWindow() {
-  if (settings_) save();
+  save();
 }
 
 void MainWindow::addPages() {
@@ -100,16 +108,17 @@ void MainWindow::addActions() {
   connect(help_, &QAction::triggered, this, &MainWindow::showHelp);
   tour_ = registry_.add(tr("Window"), tr("Take the tour"), QStringLiteral("flag"));
   connect(tour_, &QAction::triggered, this, &MainWindow::startTour);
+  preferences_ = registry_.add(tr("Window"), tr("Preferences …"), QStringLiteral("settings"),
+                               Qt::CTRL | Qt::Key_Comma);
+  preferences_->setObjectName(QStringLiteral("showPreferences"));
+  connect(preferences_, &QAction::triggered, this, &MainWindow::showPreferences);
   QAction* messages = registry_.add(tr("Messages"), tr("Show messages"), QStringLiteral("info"),
                                     Qt::CTRL | Qt::SHIFT | Qt::Key_M);
   connect(messages, &QAction::triggered, this, [this] { messages_->open(status_); });
   QAction* dismiss = registry_.add(tr("Messages"), tr("Dismiss message"), QStringLiteral("close"),
                                    Qt::SHIFT | Qt::Key_Escape);
   connect(dismiss, &QAction::triggered, this, [this] { dismissToast(this); });
-  for (int i = 0; i < pages_->count(); ++i) {
-    auto* page = static_cast<Page*>(pages_->widget(i));
-    registry_.add(page->title(), page->pageActions());
-  }
+  for (Page* page : allPages()) registry_.add(page->title(), page->pageActions());
   for (QAction* action : registry_.all())
     if (!action->shortcut().isEmpty() && action->shortcutContext() == Qt::WindowShortcut)
       addAction(action);
@@ -125,22 +134,43 @@ void MainWindow::addMenu() {
     themes->addAction(action);
     menu->addAction(action);
     connect(action, &QAction::triggered, this, [mode] {
-      Theme::instance().setMode(mode);
-      openSettings()->setValue(QStringLiteral("theme"), static_cast<int>(mode));
+      Preferences chosen = preferences();
+      chosen.theme = mode;
+      KeptPreferences::instance().set(chosen);
+    });
+    connect(&Theme::instance(), &Theme::changed, action, [action, mode] {
+      if (Theme::instance().mode() == mode) action->setChecked(true);
     });
   };
   add(tr("Theme of the system"), Theme::Mode::system);
   add(tr("Dark theme"), Theme::Mode::dark);
   add(tr("Light theme"), Theme::Mode::light);
   menu->addSeparator();
-  registry_.add(tr("Window"), {notifier_->action()});
-  menu->addAction(notifier_->action());
-  menu->addActions({help_, pageActions_.value(page(kWelcomePage)), tour_});
+  menu->addActions({preferences_, help_, pageActions_.value(page(kWelcomePage)), tour_});
+}
+
+QList<Page*> MainWindow::allPages() const {
+  QList<Page*> all;
+  for (int i = 0; i < pages_->count(); ++i) all.append(static_cast<Page*>(pages_->widget(i)));
+  return all;
+}
+
+void MainWindow::showPreferences() {
+  auto* dialog = new PreferencesDialog(session_, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &PreferencesDialog::welcomeWanted, this, [this] { showPage(kWelcomePage); });
+  connect(dialog, &PreferencesDialog::tourWanted, this, &MainWindow::startTour);
+  connect(dialog, &PreferencesDialog::layoutResetWanted, this, &MainWindow::resetLayouts);
+  dialog->open();
+}
+
+void MainWindow::resetLayouts() {
+  for (Page* page : allPages()) page->resetLayout();
+  say(tr("All layouts are as on the first day"));
 }
 
 void MainWindow::showHelp() {
-  QList<Page*> all;
-  for (int i = 0; i < pages_->count(); ++i) all.append(static_cast<Page*>(pages_->widget(i)));
+  const QList<Page*> all = allPages();
   const Page& shown = *currentPage();
   auto* dialog =
       new HelpDialog(shown.title(), shown.help(), keyTables(registry_, all, shown), this);
@@ -225,6 +255,12 @@ void MainWindow::connectSession() {
             showToast(this, text, button, act);
           });
   connect(&session_, &Session::storeChanged, this, [this] { currentPage()->activated(); });
+  connect(&KeptPreferences::instance(), &KeptPreferences::changed, this,
+          [this](const Preferences& before) {
+            if (before.dates == preferences().dates) return;
+            currentPage()->activated();
+            for (QWidget* widget : findChildren<QWidget*>()) widget->update();
+          });
   connect(status_, &StatusBar::runClicked, this,
           [this](qint64 run) { Q_EMIT session_.runRequested(QStringLiteral("live"), run); });
   connect(status_, &StatusBar::runningChanged, this, [this](std::optional<Tone> tone) {
@@ -260,7 +296,6 @@ void MainWindow::switchTo(Page* page) {
   top_->showPage(page);
   status_->refresh();
   page->activated();
-  if (settings_) saving_.start();
 }
 
 bool MainWindow::isReady() const { return currentPage()->isReady() && status_->isReady(); }
@@ -272,6 +307,13 @@ void MainWindow::openRecipe(const QString& file) {
   switchTo(compose);
   compose->showRecipe(QFileInfo(file).completeBaseName(), *text,
                       QFileInfo(file).absoluteFilePath());
+}
+
+void MainWindow::openStore(const QString& file) {
+  if (QProcess::startDetached(QCoreApplication::applicationFilePath(),
+                              {QStringLiteral("--store"), file}))
+    return say(tr("%1 opens in a window of its own").arg(QFileInfo(file).fileName()));
+  say(tr("No window could be started for %1").arg(QFileInfo(file).fileName()), Tone::bad);
 }
 
 void MainWindow::trainHere() {
@@ -293,31 +335,34 @@ void MainWindow::trainHere() {
 }
 
 void MainWindow::keepSession() {
-  settings_ = openSettings();
-  if (!restoreGeometry(settings_->value(QStringLiteral("geometry")).toByteArray())) {
+  geometry_ = openSettings()->value(kGeometry).toByteArray();
+  if (!restoreGeometry(geometry_)) {
     const QSize room = QGuiApplication::primaryScreen()->availableSize();
     resize(QSize(1600, 1000).boundedTo(room * 0.92));
   }
-  for (int i = 0; i < pages_->count(); ++i) static_cast<Page*>(pages_->widget(i))->keepLayout();
-  showPage(session_.isNew() ? kWelcomePage : settings_->value(QStringLiteral("page")).toString());
+  kept_ = std::make_unique<KeptSession>(session_.storePath());
+  const QJsonObject last = kept_->read();
+  for (Page* page : allPages()) {
+    page->restoreState(last[page->name()].toObject());
+    page->keepLayout();
+  }
+  shownPage_ = last[kShownPage].toString();
+  showPage(session_.isNew() ? kWelcomePage : shownPage_);
+  saving_.start();
 }
 
 void MainWindow::save() {
-  if (!settings_) return;
-  settings_->setValue(QStringLiteral("geometry"), saveGeometry());
-  if (currentPage()->name() != kWelcomePage)
-    settings_->setValue(QStringLiteral("page"), currentPage()->name());
-  settings_->sync();
-}
-
-void MainWindow::resizeEvent(QResizeEvent* event) {
-  QMainWindow::resizeEvent(event);
-  if (settings_) saving_.start();
-}
-
-void MainWindow::moveEvent(QMoveEvent* event) {
-  QMainWindow::moveEvent(event);
-  if (settings_) saving_.start();
+  if (!kept_) return;
+  // The first start after this one may be with another store.
+  if (const QByteArray geometry = saveGeometry(); geometry != geometry_) {
+    geometry_ = geometry;
+    openSettings()->setValue(kGeometry, geometry);
+  }
+  QJsonObject state;
+  for (const Page* page : allPages()) state[page->name()] = page->keptState();
+  if (currentPage()->name() != kWelcomePage) shownPage_ = currentPage()->name();
+  state[kShownPage] = shownPage_;
+  kept_->write(state);
 }
 
 }  // namespace heddle::gui

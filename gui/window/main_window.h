@@ -8,7 +8,7 @@
 #include "gui/actions/command_palette.h"
 #include "gui/page.h"
 #include "gui/session.h"
-#include "gui/settings.h"
+#include "gui/window/kept_session.h"
 #include "gui/window/message_list.h"
 #include "gui/window/notifier.h"
 #include "gui/window/rail.h"
@@ -30,15 +30,11 @@ class MainWindow : public QMainWindow {
   Page* currentPage() const;
   /// Opens a recipe file in Compose; a file that cannot be read becomes a message.
   void openRecipe(const QString& file);
-  /// Restores geometry, page and the pages' layouts of the last time; saves them as they change
-  /// from now on.
+  /// Restores geometry, page, the pages' layouts and what they showed at the last time with this
+  /// store; saves all that as it changes from now on.
   void keepSession();
   /// The picture is complete.
   bool isReady() const;
-
- protected:
-  void resizeEvent(QResizeEvent* event) override;
-  void moveEvent(QMoveEvent* event) override;
 
  private:
   void addPages();
@@ -46,14 +42,19 @@ class MainWindow : public QMainWindow {
   void addMenu();
   void connectSession();
   void switchTo(Page* page);
+  QList<Page*> allPages() const;
   void showHelp();
+  void showPreferences();
+  void resetLayouts();
   void startTour();
   void say(const QString& text, Tone tone = Tone::text, const QString& subject = {});
+  /// Starts another window for another store.
+  void openStore(const QString& file);
   void trainHere();
   void save();
 
   Session& session_;
-  Actions registry_;
+  Actions registry_{this};
   Job training_;
   Rail* rail_;
   TopBar* top_;
@@ -65,7 +66,10 @@ class MainWindow : public QMainWindow {
   QHash<Page*, QAction*> pageActions_;
   QAction* help_;
   QAction* tour_;
-  std::unique_ptr<QSettings> settings_;
+  QAction* preferences_;
+  std::unique_ptr<KeptSession> kept_;
+  QString shownPage_;    // the last one but Welcome
+  QByteArray geometry_;  // as it was saved last
   QTimer saving_;
 };
 

@@ -2,14 +2,24 @@
 
 #include <QEvent>
 
-#include "gui/settings.h"
+#include "gui/preferences.h"
 
 namespace heddle::gui {
 namespace {
 
-const QString kNotifications = QStringLiteral("notifications");
-
 QString alertSubject(storage::RunId run) { return QStringLiteral("alert %1").arg(run); }
+
+bool isWanted(RunNews::Kind kind) {
+  switch (kind) {
+    case RunNews::Kind::alert:
+      return preferences().notifiesAlerts;
+    case RunNews::Kind::end:
+      return preferences().notifiesEnds;
+    case RunNews::Kind::failure:
+      return preferences().notifiesFailures;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -17,14 +27,7 @@ Notifier::Notifier(Session& session, QWidget* window)
     : QObject(window),
       session_(session),
       window_(window),
-      action_(new QAction(tr("Desktop notifications"), this)),
       reading_(session.readingThread(), this) {
-  action_->setObjectName(kNotifications);
-  action_->setToolTip(tr("When a run ends or gives an alert while another window is in use"));
-  action_->setCheckable(true);
-  action_->setChecked(openSettings()->value(kNotifications, true).toBool());
-  connect(action_, &QAction::toggled, this,
-          [](bool on) { openSettings()->setValue(kNotifications, on); });
   connect(&session, &Session::storeChanged, this, [this] { changed_ = true; });
   connect(&session, &Session::secondPassed, this, &Notifier::look);
   window->installEventFilter(this);
@@ -49,7 +52,7 @@ void Notifier::tell(const RunNews& news) {
                             alertSubject(news.run));
   else
     Q_EMIT session_.messageSettled(alertSubject(news.run));
-  if (action_->isChecked() && !window_->isActiveWindow()) show(news);
+  if (isWanted(news.kind) && !window_->isActiveWindow()) show(news);
 }
 
 void Notifier::show(const RunNews& news) {

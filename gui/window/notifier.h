@@ -1,8 +1,8 @@
 // Tells a person of runs' ends and alerts: alerts as toasts, and both as notifications of the
-// desktop while the window is not active. A desktop without a tray gets none. GUI thread only.
+// desktop while the window is not active, as the preferences want them by kind. A desktop without a
+// tray gets none. GUI thread only.
 #pragma once
 
-#include <QAction>
 #include <QSystemTrayIcon>
 #include <QWidget>
 
@@ -17,9 +17,6 @@ class Notifier : public QObject {
  public:
   /// `window`: whose being active makes notifications needless.
   Notifier(Session& session, QWidget* window);
-
-  /// Turns the desktop's notifications on and off; kept in the settings.
-  QAction* action() const { return action_; }
 
  Q_SIGNALS:
   /// The desktop is asked to show it.
@@ -36,7 +33,6 @@ class Notifier : public QObject {
 
   Session& session_;
   QWidget* window_;
-  QAction* action_;
   Job reading_;
   NewsCursor cursor_;
   bool changed_ = true;

@@ -13,7 +13,7 @@
 namespace heddle::gui {
 
 struct RunNews {
-  enum class Kind { alert, end };
+  enum class Kind { alert, end, failure };
   storage::RunId run = 0;
   Kind kind = Kind::end;
   QString title;  // "night: loss spike", "night failed"

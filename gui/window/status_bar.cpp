@@ -3,10 +3,12 @@
 #include <QCoreApplication>
 #include <QFileInfo>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QMouseEvent>
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
+#include "gui/widgets/focus_line.h"
 
 namespace heddle::gui {
 
@@ -14,6 +16,7 @@ StatusBar::StatusBar(Session& session, QWidget* parent)
     : QFrame(parent), session_(session), reading_(session.readingThread(), this) {
   setProperty("role", "statusbar");
   setFixedHeight(metric::statusBar);
+  new FocusLine(this);
   dot_ = new StatusDot;
   state_ = muted(tr("nothing is training"));
   name_ = new ElidedLabel({}, "mono");
@@ -90,6 +93,10 @@ void StatusBar::display(std::optional<RunStatus> status) {
        std::initializer_list<QWidget*>{name_, stepLabel_, step_, progress_, rate_, etaLabel_, eta_})
     widget->setVisible(running);
   setCursor(running ? Qt::PointingHandCursor : Qt::ArrowCursor);
+  setFocusPolicy(running ? Qt::TabFocus : Qt::NoFocus);
+  setAccessibleName(running
+                        ? tr("Show the run that trains, %1").arg(format::spelled(status_->run.name))
+                        : tr("Status"));
   showContact();
   if (!running) return;
   const storage::RunSummary& run = status_->run;
@@ -149,6 +156,13 @@ void StatusBar::tick() {
 void StatusBar::setMessages(int count) {
   messages_->setVisible(count > 0);
   messages_->setText(format::plural(count, tr("message")));
+}
+
+void StatusBar::keyPressEvent(QKeyEvent* event) {
+  const bool presses = event->key() == Qt::Key_Space || event->key() == Qt::Key_Return ||
+                       event->key() == Qt::Key_Enter;
+  if (!status_ || !presses) return QFrame::keyPressEvent(event);
+  Q_EMIT runClicked(status_->run.id);
 }
 
 void StatusBar::mouseReleaseEvent(QMouseEvent* event) {

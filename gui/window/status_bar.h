@@ -29,6 +29,7 @@ class StatusBar : public QFrame {
   void messagesClicked();
 
  protected:
+  void keyPressEvent(QKeyEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
 
  private:

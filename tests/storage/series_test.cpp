@@ -119,6 +119,36 @@ class SeriesTest : public QObject {
     for (size_t i = 0; i < seen.size(); ++i) QCOMPARE(seen[i], truth_[i].step);
   }
 
+  void the_newest_steps_of_each_rank_are_where_following_begins() {
+    const RunId run = store_.create();
+    const auto feed = [&](int32_t rank, int32_t epoch, int64_t first, int64_t last) {
+      std::vector<telemetry::Record> records;
+      for (int64_t step = first; step <= last; ++step) records.emplace_back(step_record(step));
+      must(store_.writer->ingest(run, rank, epoch, 0, log_of(records)));
+    };
+    feed(0, 0, 1, 3000);  // most of them in blocks, the last ones not
+    feed(1, 0, 1, 3000);
+    feed(1, 1, 2001, 2004);  // another attempt
+    const std::vector<StepRow> all = must(store_.reader.steps_after(run, 0));
+    const std::vector<StepRow> newest = must(store_.reader.newest_steps(run, 10));
+    QCOMPARE(newest.size(), size_t{20});
+    QCOMPARE(newest.back().id, all.back().id);
+    const auto isNewest = [](const StepRow& row) {
+      return row.epoch == 1 || row.step.step > (row.rank == 0 ? 2990 : 2994);
+    };
+    size_t next = 0;
+    for (const StepRow& row : all) {
+      if (!isNewest(row)) continue;
+      const StepRow& found = newest[next++];
+      QCOMPARE(found.id, row.id);
+      QCOMPARE(found.rank, row.rank);
+      QCOMPARE(found.epoch, row.epoch);
+      QVERIFY(found.step.step == row.step.step && found.step.values == row.step.values);
+    }
+    QCOMPARE(next, newest.size());
+    QVERIFY(must(store_.reader.newest_steps(run + 1, 10)).empty());
+  }
+
   void steps_that_go_back_stay_in_the_records() {
     const RunId run = store_.create();
     constexpr int64_t kNonsense = std::numeric_limits<int64_t>::min();

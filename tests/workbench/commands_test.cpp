@@ -132,6 +132,8 @@ class CommandsTest : public QObject {
     const auto table = heddle({"runs", "--columns", "loss,results.peak_bytes,max(loss)"});
     QVERIFY2(table.out.find("236 MiB") != std::string::npos, table.out.c_str());
     QVERIFY2(table.out.find("9.000") != std::string::npos, table.out.c_str());
+    const auto tails = heddle({"runs", "--columns", "mean(loss, 2),max loss of last 2"});
+    QVERIFY2(tails.out.find("mean loss of last 2") != std::string::npos, tails.out.c_str());
     const json runs = json::parse(heddle({"runs", "--columns", "max(loss)", "--json"}).out);
     QVERIFY(runs[0]["columns"]["max(loss)"] == json(9.0));
 

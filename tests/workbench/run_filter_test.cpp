@@ -47,6 +47,7 @@ bool filter_fits(const RunFilter& filter) {
                                                         {"mode", "\"auto\""},
                                                         {"dim", "1000"},
                                                         {"last(validation_loss)", 3.5},
+                                                        {"mean(loss, 100)", 2.5},
                                                         {"tokens", 2e6}};
   return filter.matches([] { return "two words done fp8"; },
                         [&](const std::string& key) -> std::optional<storage::Value> {
@@ -95,6 +96,8 @@ class RunFilterTest : public QObject {
     fits("best(loss) < 3"), fits("best loss < 3"), not_("best_loss > 3");
     fits("last(validation_loss) = 3.5"), fits("last validation loss > 3"),
         fits("last(validation loss) < 4");
+    fits("mean(loss, 100) < 3"), fits("mean loss of last 100 < 3"), fits("mean(loss,100) = 2.5");
+    not_("mean(loss, 50) < 3"), not_("mean loss of last 100 > 3");
     not_("no_such_key = 1");
   }
   void values_are_those_of_the_table() {
@@ -165,6 +168,8 @@ class RunFilterTest : public QObject {
         row("lr>big", "lr>big");
     row("name>a", "name>a"), row("besst(loss) < 3", "besst(", "did you mean best?");
     row("best(loss)", "best(loss)", "a comparison"), row("best(loss < 3", "best(loss < 3");
+    row("mean(loss, 0) < 3", "mean(loss, 0) <"), row("last(loss, 5) < 3", "last(loss, 5) <");
+    row("mean(loss, 20000) < 3", "mean(loss, 20000) <");
     row("lr in 3", "lr in"), row("lr in ()", "lr in ()"), row("starred = maybe", "starred = maybe");
     row("straße > loss<", "straße >");
   }
@@ -235,6 +240,7 @@ class RunFilterTest : public QObject {
     row("learn", {"last(lr)"});
     row("lr", {"lr"});
     row("best(", {"best(validation_loss)"});
+    row("mean(lo", {"mean(loss)", "mean(loss, 100)"});
     row("state ", {"is", "is not"});
     row("tags ", {"has", ":", "~"});
     row("lr ", {"<", ">", "<=", ">=", "=", "!="});

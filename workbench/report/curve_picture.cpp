@@ -1,5 +1,7 @@
 #include "workbench/report/curve_picture.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,7 +14,8 @@ namespace {
 
 constexpr double kChartWidth = 900, kChartHeight = 300;
 constexpr double kChartLeft = 72, kChartRight = 36, kChartTop = 14, kChartBottom = 34;
-constexpr size_t kFewPointsToSettle = 10;  // a curve's first tenth does not decide the scale
+constexpr size_t kFewPointsToSettle = 10;  // of a curve whose first tenth is its start
+constexpr double kMuchLarger = 6;          // a start that leaves no room for the rest
 
 struct ChartExtent {
   double low = std::numeric_limits<double>::infinity();
@@ -28,14 +31,18 @@ struct ChartExtent {
 
 Svg curve_picture(const ReportChart& chart) {
   Svg svg(kChartWidth, kChartHeight);
-  ChartExtent x, y;
+  ChartExtent x, whole, settled;
   for (const auto& curve : chart.curves)
     for (size_t i = 0; i < curve.size(); ++i) {
       x.include(curve[i].first);
+      whole.include(curve[i].second);
       if (curve.size() < kFewPointsToSettle || i >= curve.size() / kFewPointsToSettle)
-        y.include(curve[i].second);
+        settled.include(curve[i].second);
     }
-  if (!x.valid() || !y.valid()) return svg;
+  if (!x.valid() || !whole.valid()) return svg;
+  const bool cut = is_range(settled.low, settled.high) &&
+                   whole.high - whole.low > kMuchLarger * (settled.high - settled.low);
+  ChartExtent y = cut ? settled : whole;
   const double room =
       is_range(y.low, y.high) ? (y.high - y.low) * 0.05 : std::abs(y.low) * 0.05 + 1e-9;
   y.low -= room;
@@ -45,7 +52,7 @@ Svg curve_picture(const ReportChart& chart) {
     return kChartLeft + share * (kChartWidth - kChartLeft - kChartRight);
   };
   const auto up = [&](double value) {
-    const double share = std::clamp((value - y.low) / (y.high - y.low), 0.0, 1.0);
+    const double share = (value - y.low) / (y.high - y.low);
     return kChartHeight - kChartBottom - share * (kChartHeight - kChartTop - kChartBottom);
   };
   for (const double tick : round_ticks(y.low, y.high, 5)) {
@@ -59,8 +66,16 @@ Svg curve_picture(const ReportChart& chart) {
     svg.text(across(tick), kChartHeight - kChartBottom + 16, count_text(tick), Svg::Anchor::middle);
   }
   svg.text(kChartWidth - kChartRight, kChartHeight - 4, "step", Svg::Anchor::end);
+  if (cut)
+    svg.text(kChartLeft + 6, kChartTop + 8,
+             fmt::format("the start is outside of the picture: from {} to {}",
+                         telemetry::value_text(chart.metric, whole.low),
+                         telemetry::value_text(chart.metric, whole.high)),
+             Svg::Anchor::start, kMutedInk);
   double taken = -1;  // numbers at the ends of curves do not meet
   std::vector<std::pair<double, size_t>> ends;
+  svg.begin_area({kChartLeft, kChartTop, kChartWidth - kChartLeft - kChartRight,
+                  kChartHeight - kChartTop - kChartBottom});
   for (size_t run = 0; run < chart.curves.size(); ++run) {
     const auto& curve = chart.curves[run];
     if (curve.empty()) continue;
@@ -69,6 +84,7 @@ Svg curve_picture(const ReportChart& chart) {
     svg.polyline(points, run_color(run), 1.4, run_dashes(run));
     ends.emplace_back(points.back().second, run);
   }
+  svg.end_area();
   std::ranges::sort(ends);
   for (const auto& [at, run] : ends) {
     if (at < taken + 10) continue;

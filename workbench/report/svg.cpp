@@ -70,6 +70,13 @@ void Svg::polyline(const std::vector<std::pair<double, double>>& points, std::st
   body_ += R"("/>)";
 }
 
+// A picture within the picture cuts off what is outside of it.
+void Svg::begin_area(const Area& area) {
+  body_ += fmt::format(
+      R"(<svg x="{0:.1f}" y="{1:.1f}" width="{2:.1f}" height="{3:.1f}" viewBox="{0:.1f} {1:.1f} {2:.1f} {3:.1f}">)",
+      area.x, area.y, area.width, area.height);
+}
+
 void Svg::rect(double x, double y, double width, double height, std::string_view color) {
   body_ += fmt::format(R"(<rect x="{:.2f}" y="{:.1f}" width="{:.2f}" height="{:.1f}" fill="{}"/>)",
                        x, y, width, height, color);

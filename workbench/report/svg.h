@@ -15,11 +15,17 @@ std::string escaped(std::string_view text);
 class Svg {
  public:
   enum class Anchor { start, middle, end };
+  struct Area {
+    double x = 0, y = 0, width = 0, height = 0;
+  };
 
   Svg(double width, double height) : width_(width), height_(height) {}
   void line(double x1, double y1, double x2, double y2, std::string_view color, double width = 1);
   void polyline(const std::vector<std::pair<double, double>>& points, std::string_view color,
                 double width = 1.4, std::string_view dashes = {});
+  /// All that is drawn until `end_area` is seen only within the area.
+  void begin_area(const Area& area);
+  void end_area() { body_ += "</svg>"; }
   void rect(double x, double y, double width, double height, std::string_view color);
   void text(double x, double y, std::string_view text, Anchor anchor = Anchor::start,
             std::string_view color = "#586274", bool bold = false);

@@ -1,5 +1,7 @@
 #include "gui/views/compare/compare_choices.h"
 
+#include "gui/models/run_ids.h"
+
 namespace heddle::gui {
 
 void CompareChoices::setRuns(const QList<qint64>& runs) {
@@ -62,6 +64,26 @@ void CompareChoices::setTimelines(const QList<qint64>& runs, bool shown) {
       timelines_.remove(run);
   }
   Q_EMIT timelinesChanged();
+}
+
+QJsonObject CompareChoices::toJson() const {
+  QJsonObject choices{{"runs", gui::toJson(runs_)},
+                      {"baseline", baseline_},
+                      {"hidden", gui::toJson(hidden_.values())},
+                      {"highlighted", gui::toJson(highlighted_.values())}};
+  if (choseTimelines_) choices["timelines"] = gui::toJson(timelines_.values());
+  return choices;
+}
+
+void CompareChoices::restore(const QJsonObject& choices) {
+  setRuns(runIds(choices["runs"]));
+  setBaseline(choices["baseline"].toInteger());
+  setHidden(runIds(choices["hidden"]), true);
+  const QList<qint64> highlighted = runIds(choices["highlighted"]);
+  setHighlighted(QSet<qint64>(highlighted.begin(), highlighted.end()));
+  if (!choices.contains("timelines")) return;
+  setTimelines(runs_, false);
+  setTimelines(runIds(choices["timelines"]), true);
 }
 
 }  // namespace heddle::gui

@@ -3,6 +3,7 @@
 // thread only.
 #pragma once
 
+#include <QJsonObject>
 #include <QList>
 #include <QObject>
 #include <QSet>
@@ -37,6 +38,10 @@ class CompareChoices : public QObject {
   /// In the order of the runs; the first ones that are not hidden, unless others are chosen.
   QList<qint64> timelines() const;
   void setTimelines(const QList<qint64>& runs, bool shown);
+
+  /// All of it, runs too, and back.
+  QJsonObject toJson() const;
+  void restore(const QJsonObject& choices);
 
  Q_SIGNALS:
   void baselineChanged();

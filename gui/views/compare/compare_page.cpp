@@ -9,25 +9,28 @@
 #include <utility>
 
 #include "gui/format.h"
+#include "gui/preferences.h"
 #include "gui/settings.h"
 #include "gui/theme/theme.h"
-#include "gui/views/compare/run_chooser.h"
 #include "gui/views/compare/run_commands.h"
 #include "gui/views/compare/run_groups.h"
 #include "gui/widgets/empty_state.h"
 #include "gui/widgets/file_dialog.h"
 #include "gui/widgets/focus_line.h"
 #include "gui/widgets/layouts.h"
+#include "gui/widgets/run_chooser.h"
+#include "gui/widgets/why_not.h"
 #include "workbench/report/report.h"
 
 namespace heddle::gui {
 namespace {
 
-constexpr size_t kShownUnasked = 2;
 constexpr qsizetype kFew = 4;    // so many runs are columns; of more each is a row
 constexpr int kVeryWide = 2000;  // from here on step differences are next to their timelines
 constexpr int kStatistics = 400, kWideStatistics = 460;  // widths next to the timelines
 constexpr int kRowHeight = 24, kTableAround = 92, kMaxTableRows = 16, kMaxGroupRows = 8;
+const QString kRowsLayout = QStringLiteral("compare/rows"),
+              kColumnsLayout = QStringLiteral("compare/columns");
 enum OwnGroups { kNoGroups, kSeeds, kRecorded };
 
 }  // namespace
@@ -51,6 +54,7 @@ ComparePage::ComparePage(Session& session, QWidget* parent)
   copy_->setProperty("topBar", true);
   copy_->setToolTip(tr("Copy the differences, tab-separated"));
   copy_->setEnabled(false);
+  for (QAction* action : {report_, copy_}) setWhyNot(action, tr("choose runs to compare first"));
   connect(copy_, &QAction::triggered, this, &ComparePage::copyTable);
   auto* empty = new EmptyState(QStringLiteral("compare"), tr("Nothing to compare yet"),
                                tr("Curves, recipes and timelines of several runs appear side by "
@@ -68,6 +72,11 @@ ComparePage::ComparePage(Session& session, QWidget* parent)
   layout->addWidget(stack_);
   connectChoices();
   connect(&Theme::instance(), &Theme::changed, this, &ComparePage::display);
+  connect(&KeptPreferences::instance(), &KeptPreferences::changed, this,
+          [this](const Preferences& before) {
+            const bool other = before.comparedAtFirst != preferences().comparedAtFirst;
+            if (other && !chosen_ && asked_) activated();
+          });
 }
 
 QWidget* ComparePage::makeContent() {
@@ -169,7 +178,8 @@ Card* ComparePage::makeDifferences() {
   differenceCard_->addControl(keysShown_);
   differenceCard_->setBodyMargins(0, 0, 0, 4);
   tables_ = new QStackedWidget;
-  tables_->addWidget(new DifferenceView(differences_));
+  differenceView_ = new DifferenceView(differences_);
+  tables_->addWidget(differenceView_);
   tables_->addWidget(new RunTable(table_, choices_));
   differenceCard_->body()->addWidget(tables_, 1);
   groupTable_ = new QTableView;
@@ -216,6 +226,8 @@ void ComparePage::arrange() {
   const int rows = std::min(table_.rowCount(), kMaxTableRows);
   const int groups = groupTable_->isHidden() ? 0 : groupTable_->height();
   differenceCard_->setMinimumHeight(groups + (many ? rows * kRowHeight + kTableAround : 280));
+  differenceCard_->setMinimumWidth(
+      many ? 0 : std::min(differenceView_->leastWidth() + 2, width() * 3 / 5));
   const Qt::Orientation across = many ? Qt::Vertical : Qt::Horizontal;
   if (upper_->orientation() == across) return;
   upper_->setOrientation(across);
@@ -223,12 +235,46 @@ void ComparePage::arrange() {
 }
 
 QString ComparePage::layoutKey() const {
-  return isMany() ? QStringLiteral("compare/rows") : QStringLiteral("compare/columns");
+  return isMany() ? kRowsLayout : kColumnsLayout;
 }
 
 void ComparePage::keepLayout() {
   keeping_ = true;
   upper_->restoreState(openSettings()->value(layoutKey()).toByteArray());
+}
+
+void ComparePage::resetLayout() {
+  board_->resetLayout();
+  const auto settings = openSettings();
+  for (const QString& key : {kRowsLayout, kColumnsLayout}) settings->remove(key);
+  const bool rows = upper_->orientation() == Qt::Vertical;
+  QList<int> sizes;
+  for (int i = 0; i < upper_->count(); ++i) {
+    const QSize hint = upper_->widget(i)->sizeHint();
+    sizes.append(rows ? hint.height() : hint.width());
+  }
+  upper_->setSizes(sizes);
+}
+
+QJsonObject ComparePage::keptState() const {
+  QJsonObject state{{"colored_by", colorBy_->choice()},
+                    {"grouped_by", groupBy_->choice()},
+                    {"differences", numbers_->current() == 1},
+                    {"all_keys", keysShown_->current() == 1}};
+  // What the page has chosen itself it chooses again.
+  if (chosen_) state["choices"] = choices_.toJson();
+  return state;
+}
+
+void ComparePage::restoreState(const QJsonObject& state) {
+  if (state.isEmpty()) return;
+  colorBy_->restore(state["colored_by"].toString());
+  groupBy_->restore(state["grouped_by"].toString());
+  numbers_->setCurrent(state["differences"].toBool() ? 1 : 0);
+  keysShown_->setCurrent(state["all_keys"].toBool() ? 1 : 0);
+  const QSignalBlocker quiet(choices_);  // read when the page is shown
+  choices_.restore(state["choices"].toObject());
+  chosen_ = !runs().isEmpty();
 }
 
 void ComparePage::resizeEvent(QResizeEvent* event) {
@@ -249,13 +295,17 @@ QString ComparePage::subtitle() const {
 
 void ComparePage::activated() {
   if (chosen_ && !runs().isEmpty()) {
+    asked_ = true;
     if (!reading_.running()) read(false);
     return;
   }
   if (newest_.running()) return;
   asked_ = true;
   session().read(
-      newest_, [](storage::Reader& reader) { return newestRuns(reader, kShownUnasked); },
+      newest_,
+      [count = preferences().comparedAtFirst](storage::Reader& reader) {
+        return newestRuns(reader, static_cast<size_t>(count));
+      },
       [this](const Result<std::vector<storage::RunId>>& newest) {
         if (chosen_ || !newest) return;
         const bool same = runs() == QList<qint64>(newest->begin(), newest->end());
@@ -521,7 +571,7 @@ void ComparePage::openChooser(QWidget* at, std::vector<storage::RunSummary> all,
   auto* chooser = new RunChooser(this);
   chooser->setRuns(std::move(all), QSet<qint64>(ticked.begin(), ticked.end()));
   connect(chooser, &RunChooser::ticked, this, tick);
-  chooser->popup(at->mapToGlobal(QPoint(0, at->height() + 4)));
+  chooser->open(at);
 }
 
 /// Hidden runs are left out, and plans: the store does not have them.

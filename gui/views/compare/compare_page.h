@@ -40,6 +40,9 @@ class ComparePage : public Page {
   void showNodes(qint64 run) override;
   void showPlans(const std::vector<PlannedRecipe>& plans) override;
   void keepLayout() override;
+  void resetLayout() override;
+  QJsonObject keptState() const override;
+  void restoreState(const QJsonObject& state) override;
   bool isReady() const override {
     return asked_ && !reading_.running() && !newest_.running() && nodes_->isReady() &&
            board_->isReady();
@@ -106,6 +109,7 @@ class ComparePage : public Page {
   ColorLegend* legend_;
   QPushButton* showAll_;
   QStackedWidget* tables_;
+  DifferenceView* differenceView_;
   QTableView* groupTable_;
   Card* differenceCard_;
   Segment* keysShown_;

@@ -11,7 +11,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kRow = 24, kLowestKey = 120, kLowestValue = 112, kDifference = 92;
+constexpr int kRow = 24, kLowestKey = 120, kUsualKey = 160, kLowestValue = 104, kDifference = 92;
 constexpr int kLeft = 16, kRight = 8, kStroke = 18;
 constexpr int kCountGap = 8;  // between the name of a group and its count
 
@@ -146,13 +146,28 @@ DifferenceView::DifferenceView(DifferenceModel& model, QWidget* parent) : QTable
   });
 }
 
-void DifferenceView::fitColumns() {
+/// A column for the difference is there when the last one has no run.
+int DifferenceView::runColumns() const {
   const int count = model()->columnCount();
-  if (count == 0) return;
-  // A column for the difference is there when the last one has no run.
   const bool difference =
+      count > 0 &&
       model()->headerData(count - 1, Qt::Horizontal, DifferenceModel::ColorRole).isNull();
-  const int runs = count - difference;
+  return count - difference;
+}
+
+int DifferenceView::leastWidth() const {
+  const int runs = runColumns(), count = model()->columnCount();
+  if (runs == 0) return 0;
+  const int keys = std::clamp(static_cast<const KeyHeader*>(verticalHeader())->fullWidth(),
+                              kLowestKey, kUsualKey);
+  return keys + runs * kLowestValue + (count - runs) * kDifference + 2 * frameWidth() +
+         verticalScrollBar()->sizeHint().width();
+}
+
+void DifferenceView::fitColumns() {
+  const int count = model()->columnCount(), runs = runColumns();
+  if (count == 0) return;
+  const bool difference = count > runs;
   const int whole = width() - 2 * frameWidth() - verticalScrollBar()->sizeHint().width();
   auto* keys = static_cast<KeyHeader*>(verticalHeader());
   // Keys give way before a column is out of sight.

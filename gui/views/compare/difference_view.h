@@ -14,12 +14,16 @@ class DifferenceView : public QTableView {
  public:
   explicit DifferenceView(DifferenceModel& model, QWidget* parent = nullptr);
 
+  /// From here on all columns are in sight.
+  int leastWidth() const;
+
  protected:
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
   void fitColumns();
+  int runColumns() const;
 
   QString empty_;  // said where there is no row
 };

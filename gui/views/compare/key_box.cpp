@@ -1,6 +1,7 @@
 #include "gui/views/compare/key_box.h"
 
 #include <QSignalBlocker>
+#include <utility>
 
 namespace heddle::gui {
 
@@ -25,6 +26,7 @@ void KeyBox::setKeys(const std::vector<ComparedKey>& keys) {
   }
   const int found = before.isEmpty() ? own : findText(before);
   setCurrentIndex(std::max(0, found));
+  if (!wanted_.isEmpty()) choose(std::exchange(wanted_, {}));
 }
 
 int KeyBox::ownChoice() const { return currentIndex() < first_ ? currentIndex() : -1; }
@@ -36,6 +38,13 @@ std::optional<size_t> KeyBox::key() const {
 
 void KeyBox::choose(const QString& key) {
   if (const int found = findText(key); found >= 0) setCurrentIndex(found);
+}
+
+void KeyBox::restore(const QString& choice) {
+  if (findText(choice) < 0)
+    wanted_ = choice;
+  else
+    choose(choice);
 }
 
 }  // namespace heddle::gui

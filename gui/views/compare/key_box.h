@@ -22,8 +22,12 @@ class KeyBox : public QComboBox {
   std::optional<size_t> key() const;
   /// Chooses that key, if it is there.
   void choose(const QString& key);
+  /// The same, else once it is offered: by the next setKeys, or not at all.
+  void restore(const QString& choice);
+  QString choice() const { return wanted_.isEmpty() ? currentText() : wanted_; }
 
  private:
+  QString wanted_;
   int first_;
 };
 

@@ -1,9 +1,7 @@
 #include "gui/views/compare/parallel_plot.h"
 
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
@@ -19,11 +17,8 @@ constexpr double kNear = 5;       // pixels to a line that is pointed at
 
 }  // namespace
 
-ParallelPlot::ParallelPlot(QWidget* parent) : QWidget(parent) {
-  setObjectName(QStringLiteral("parallelPlot"));
-  setAccessibleName(tr("Parallel coordinates"));
-  setFocusPolicy(Qt::StrongFocus);
-}
+ParallelPlot::ParallelPlot(QWidget* parent)
+    : RelationPlot(QStringLiteral("parallelPlot"), tr("Parallel coordinates"), parent) {}
 
 KeyTable ParallelPlot::keys() {
   return {
@@ -35,13 +30,14 @@ KeyTable ParallelPlot::keys() {
 
 void ParallelPlot::display(std::vector<PlottedRun> runs, std::vector<ValueAxis> axes,
                            QStringList notes) {
-  runs_ = std::move(runs);
+  setRuns(std::move(runs));
   axes_ = std::move(axes);
   notes_ = std::move(notes);
   std::erase_if(brushes_, [this](const auto& brush) {
     return std::ranges::find(axes_, brush.first, &ValueAxis::name) == axes_.end();
   });
   current_ = axes_.empty() ? 0 : std::min(current_, axes_.size() - 1);
+  describe();
   update();
 }
 
@@ -82,18 +78,14 @@ bool ParallelPlot::isInside(size_t run) const {
 void ParallelPlot::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   if (axes_.empty()) return;
-  const bool anyBright = std::ranges::any_of(runs_, &PlottedRun::highlighted);
-  for (const bool bright : {false, true})
-    for (size_t run = 0; run < runs_.size(); ++run)
-      if (!runs_[run].hidden && (!anyBright || runs_[run].highlighted) == bright)
-        paintRun(painter, run, bright);
+  paintRuns([&](size_t run, bool bright) { paintRun(painter, run, bright); });
   for (size_t axis = 0; axis < axes_.size(); ++axis) paintAxis(painter, axis);
 }
 
 void ParallelPlot::paintRun(QPainter& painter, size_t run, bool bright) const {
-  const QColor color =
-      bright ? runs_[run].stroke.color : blend(colors().surface, runs_[run].stroke.color, kDimmed);
-  painter.setPen(QPen(color, runs_[run].highlighted ? 2 : 1));
+  const QColor color = bright ? runs()[run].stroke.color
+                              : blend(colors().surface, runs()[run].stroke.color, kDimmed);
+  painter.setPen(QPen(color, runs()[run].highlighted ? 2 : 1));
   std::optional<QPointF> before;
   for (size_t axis = 0; axis < axes_.size(); ++axis) {
     const auto& place = axes_[axis].places[run];
@@ -143,21 +135,36 @@ void ParallelPlot::paintAxis(QPainter& painter, size_t index) const {
     painter.drawText(QRectF(x - wide / 2.0, y, wide, 18), Qt::AlignCenter,
                      painter.fontMetrics().elidedText(text, Qt::ElideMiddle, wide));
   };
-  centred(6, axis.log ? tr("%1 (log)").arg(axis.name) : axis.name);
+  centred(6, titleOf(axis));
   painter.setPen(c.muted);
   if (static_cast<qsizetype>(index) < notes_.size())
     centred(plot().bottom() + 6, notes_[static_cast<qsizetype>(index)]);
 }
 
-void ParallelPlot::tell() {
+/// The axes and the chosen one, or how many runs the brushes keep.
+void ParallelPlot::describe() {
+  if (!brushes_.empty()) {
+    qint64 inside = 0;
+    for (size_t run = 0; run < runs().size(); ++run)
+      if (!runs()[run].hidden && isInside(run)) ++inside;
+    return setAccessibleDescription(
+        tr("%1 of %2 runs are inside the brushes").arg(inside).arg(runs().size()));
+  }
+  QStringList names;
+  for (const ValueAxis& axis : axes_) names << titleOf(axis);
+  setAccessibleDescription(axes_.empty() ? tr("No axes")
+                                         : tr("%1. %2 runs over %3")
+                                               .arg(axes_[current_].name)
+                                               .arg(runs().size())
+                                               .arg(names.join(QStringLiteral(", "))));
+}
+
+void ParallelPlot::report() {
   QSet<qint64> inside;
   if (!brushes_.empty())
-    for (size_t run = 0; run < runs_.size(); ++run)
-      if (!runs_[run].hidden && isInside(run)) inside.insert(runs_[run].id);
-  setAccessibleDescription(
-      brushes_.empty()
-          ? QString()
-          : tr("%1 of %2 runs are inside the brushes").arg(inside.size()).arg(runs_.size()));
+    for (size_t run = 0; run < runs().size(); ++run)
+      if (!runs()[run].hidden && isInside(run)) inside.insert(runs()[run].id);
+  describe();
   update();
   Q_EMIT brushed(inside);
 }
@@ -169,7 +176,7 @@ void ParallelPlot::keyPressEvent(QKeyEvent* event) {
     Brush& brush = brushes_[name];
     const double middle = (brush.low + brush.high) / 2;
     (upper ? brush.low : brush.high) = middle;
-    tell();
+    report();
   };
   switch (event->key()) {
     case Qt::Key_Left:
@@ -184,11 +191,11 @@ void ParallelPlot::keyPressEvent(QKeyEvent* event) {
       return halve(false);
     case Qt::Key_Escape:
       brushes_.clear();
-      return tell();
+      return report();
     default:
       return QWidget::keyPressEvent(event);
   }
-  setAccessibleDescription(axes_[current_].name);
+  describe();
   update();
 }
 
@@ -211,31 +218,17 @@ void ParallelPlot::mouseReleaseEvent(QMouseEvent* event) {
   const double place = placeAt(event->position().y());
   if (std::abs(place - *pressed_) < kMinBrush) brushes_.erase(axes_[current_].name);
   pressed_.reset();
-  tell();
+  report();
 }
 
-void ParallelPlot::focusInEvent(QFocusEvent* event) {
-  QWidget::focusInEvent(event);
-  update();
-}
-
-bool ParallelPlot::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip || axes_.empty()) return QWidget::event(event);
-  const QPointF at = static_cast<QHelpEvent*>(event)->pos();
-  QStringList names;
-  for (size_t run = 0; run < runs_.size(); ++run) {
-    if (runs_[run].hidden) continue;
-    for (size_t axis = 0; axis + 1 < axes_.size(); ++axis) {
-      const auto &left = axes_[axis].places[run], &right = axes_[axis + 1].places[run];
-      if (!left || !right || at.x() < xOf(axis) || at.x() > xOf(axis + 1)) continue;
-      const double share = (at.x() - xOf(axis)) / (xOf(axis + 1) - xOf(axis));
-      if (std::abs(yOf(*left + (*right - *left) * share) - at.y()) < kNear)
-        names << runs_[run].name;
-    }
+bool ParallelPlot::isAt(size_t run, const QPointF& place) const {
+  for (size_t axis = 0; axis + 1 < axes_.size(); ++axis) {
+    const auto &left = axes_[axis].places[run], &right = axes_[axis + 1].places[run];
+    if (!left || !right || place.x() < xOf(axis) || place.x() > xOf(axis + 1)) continue;
+    const double share = (place.x() - xOf(axis)) / (xOf(axis + 1) - xOf(axis));
+    if (std::abs(yOf(*left + (*right - *left) * share) - place.y()) < kNear) return true;
   }
-  QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(),
-                     names.mid(0, 12).join(QChar('\n')), this);
-  return true;
+  return false;
 }
 
 }  // namespace heddle::gui

@@ -3,26 +3,13 @@
 // keep the upper or lower half of its brush, Esc drops all brushes. GUI thread only.
 #pragma once
 
-#include <QSet>
-#include <QWidget>
 #include <map>
 
-#include "gui/theme/run_colors.h"
-#include "gui/views/compare/value_axis.h"
-#include "gui/widgets/key_table.h"
+#include "gui/views/compare/relation_plot.h"
 
 namespace heddle::gui {
 
-/// A run in the plots of relations.
-struct PlottedRun {
-  qint64 id = 0;
-  QString name;
-  RunStroke stroke;
-  bool hidden = false;
-  bool highlighted = false;
-};
-
-class ParallelPlot : public QWidget {
+class ParallelPlot : public RelationPlot {
   Q_OBJECT
 
  public:
@@ -32,11 +19,6 @@ class ParallelPlot : public QWidget {
   /// same axes do.
   void display(std::vector<PlottedRun> runs, std::vector<ValueAxis> axes, QStringList notes);
   QSize sizeHint() const override { return {600, 300}; }
-  QSize minimumSizeHint() const override { return {240, 220}; }
-
- Q_SIGNALS:
-  /// The runs inside every brush; empty: there is no brush, or no run is inside.
-  void brushed(const QSet<qint64>& runs);
 
  protected:
   void paintEvent(QPaintEvent*) override;
@@ -44,8 +26,7 @@ class ParallelPlot : public QWidget {
   void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
-  void focusInEvent(QFocusEvent* event) override;
-  bool event(QEvent* event) override;
+  bool isAt(size_t run, const QPointF& place) const override;
 
  private:
   struct Brush {
@@ -60,9 +41,10 @@ class ParallelPlot : public QWidget {
   bool isInside(size_t run) const;
   void paintRun(QPainter& painter, size_t run, bool bright) const;
   void paintAxis(QPainter& painter, size_t axis) const;
-  void tell();
+  void describe();
+  /// Reports the runs inside every brush; none: there is no brush, or no run is inside.
+  void report();
 
-  std::vector<PlottedRun> runs_;
   std::vector<ValueAxis> axes_;
   QStringList notes_;
   std::map<QString, Brush> brushes_;  // by the axis's name

@@ -67,7 +67,6 @@ class RunChip : public QWidget {
   }
   void keyPressEvent(QKeyEvent* event) override {
     if (event->key() == Qt::Key_Space || event->key() == Qt::Key_Return) return toggle();
-    if (event->key() == Qt::Key_Menu) return openMenu(mapToGlobal(rect().bottomLeft()));
     if (!pressRunKey(choices_, {run_}, *event)) QWidget::keyPressEvent(event);
   }
   void contextMenuEvent(QContextMenuEvent* event) override { openMenu(event->globalPos()); }

@@ -153,7 +153,6 @@ void RunTable::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_S && event->modifiers() == Qt::NoModifier && currentIndex().isValid())
     return sortBy(currentIndex().column());
   if (event->key() == Qt::Key_Escape && !selectedRuns().isEmpty()) return clearSelection();
-  if (event->key() == Qt::Key_Menu) return openMenu(mapToGlobal(rect().center()));
   if (!pressRunKey(choices_, selectedRuns(), *event)) QTableView::keyPressEvent(event);
 }
 

@@ -1,9 +1,7 @@
 #include "gui/views/compare/scatter_plot.h"
 
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
@@ -18,11 +16,8 @@ constexpr double kPointed = 7;  // pixels
 }  // namespace
 
 ScatterPlot::ScatterPlot(QWidget* parent)
-    : QWidget(parent), band_(new QRubberBand(QRubberBand::Rectangle, this)) {
-  setObjectName(QStringLiteral("scatterPlot"));
-  setAccessibleName(tr("Scatter"));
-  setFocusPolicy(Qt::StrongFocus);
-}
+    : RelationPlot(QStringLiteral("scatterPlot"), tr("Scatter"), parent),
+      band_(new QRubberBand(QRubberBand::Rectangle, this)) {}
 
 KeyTable ScatterPlot::keys() {
   return {tr("In a scatter plot"),
@@ -32,10 +27,11 @@ KeyTable ScatterPlot::keys() {
 }
 
 void ScatterPlot::display(std::vector<PlottedRun> runs, ValueAxis x, ValueAxis y) {
-  runs_ = std::move(runs);
+  setRuns(std::move(runs));
   x_ = std::move(x);
   y_ = std::move(y);
-  if (current_ && *current_ >= runs_.size()) current_.reset();
+  if (current_ && *current_ >= RelationPlot::runs().size()) current_.reset();
+  describe();
   update();
 }
 
@@ -44,35 +40,34 @@ QRectF ScatterPlot::plot() const {
 }
 
 std::optional<QPointF> ScatterPlot::pointOf(size_t run) const {
-  if (runs_[run].hidden || !x_.places[run] || !y_.places[run]) return std::nullopt;
+  if (runs()[run].hidden || !x_.places[run] || !y_.places[run]) return std::nullopt;
   const QRectF room = plot();
   return QPointF(room.left() + *x_.places[run] * room.width(),
                  room.bottom() - *y_.places[run] * room.height());
 }
 
 void ScatterPlot::paintEvent(QPaintEvent*) {
-  if (runs_.empty()) return;
+  if (runs().empty()) return;
   const Colors& c = colors();
   QPainter painter(this);
   paintAxes(painter);
   painter.setRenderHint(QPainter::Antialiasing);
-  const bool anyBright = std::ranges::any_of(runs_, &PlottedRun::highlighted);
-  for (const bool bright : {false, true})
-    for (size_t run = 0; run < runs_.size(); ++run) {
-      const auto point = pointOf(run);
-      if (!point || (!anyBright || runs_[run].highlighted) != bright) continue;
-      painter.save();
-      painter.translate(*point);
-      painter.scale(1.5, 1.5);
-      const RunStroke& stroke = runs_[run].stroke;
-      painter.fillPath(markerPath(std::max(0, stroke.marker)),
-                       bright ? stroke.color : blend(c.surface, stroke.color, 0.3));
-      painter.restore();
-      if (!(hasFocus() && current_ == run) && !runs_[run].highlighted) continue;
-      painter.setBrush(Qt::NoBrush);
-      painter.setPen(QPen(hasFocus() && current_ == run ? c.accent : c.text, 1.5));
-      painter.drawEllipse(*point, 8, 8);
-    }
+  paintRuns([&](size_t run, bool bright) {
+    const auto point = pointOf(run);
+    if (!point) return;
+    painter.save();
+    painter.translate(*point);
+    painter.scale(1.5, 1.5);
+    const RunStroke& stroke = runs()[run].stroke;
+    painter.fillPath(markerPath(std::max(0, stroke.marker)),
+                     bright ? stroke.color : blend(c.surface, stroke.color, 0.3));
+    painter.restore();
+    const bool current = hasFocus() && current_ == run;
+    if (!current && !runs()[run].highlighted) return;
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(current ? c.accent : c.text, 1.5));
+    painter.drawEllipse(*point, 8, 8);
+  });
 }
 
 void ScatterPlot::paintAxes(QPainter& painter) const {
@@ -101,18 +96,15 @@ void ScatterPlot::paintAxes(QPainter& painter) const {
                      metrics.elidedText(tick.text, Qt::ElideMiddle, kLeftRoom - 10));
   }
   painter.setPen(c.text);
-  const auto title = [](const ValueAxis& axis) {
-    return axis.log ? ScatterPlot::tr("%1 (log)").arg(axis.name) : axis.name;
-  };
   painter.drawText(QRectF(room.left(), room.bottom() + 20, room.width(), 18), Qt::AlignCenter,
-                   title(x_));
-  painter.drawText(QRectF(6, 4, room.right(), 18), Qt::AlignVCenter | Qt::AlignLeft, title(y_));
+                   titleOf(x_));
+  painter.drawText(QRectF(6, 4, room.right(), 18), Qt::AlignVCenter | Qt::AlignLeft, titleOf(y_));
 }
 
 /// Along x, then y; the order in which a person reads them.
 void ScatterPlot::step(int direction) {
   std::vector<size_t> order;
-  for (size_t run = 0; run < runs_.size(); ++run)
+  for (size_t run = 0; run < runs().size(); ++run)
     if (pointOf(run)) order.push_back(run);
   if (order.empty()) return;
   std::ranges::sort(order, {},
@@ -123,8 +115,15 @@ void ScatterPlot::step(int direction) {
                              ? (direction > 0 ? 0 : last)
                              : std::clamp<ptrdiff_t>((at - order.begin()) + direction, 0, last);
   current_ = order[static_cast<size_t>(next)];
-  setAccessibleDescription(runs_[*current_].name);
+  describe();
   update();
+}
+
+/// The chosen run or the axes.
+void ScatterPlot::describe() {
+  setAccessibleDescription(
+      current_ ? runs()[*current_].name
+               : tr("%1 runs, %2 over %3").arg(runs().size()).arg(titleOf(y_), titleOf(x_)));
 }
 
 void ScatterPlot::keyPressEvent(QKeyEvent* event) {
@@ -134,7 +133,7 @@ void ScatterPlot::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Right:
       return step(1);
     case Qt::Key_Space:
-      if (current_) Q_EMIT brushed({runs_[*current_].id});
+      if (current_) Q_EMIT brushed({runs()[*current_].id});
       return;
     case Qt::Key_Escape:
       return Q_EMIT brushed({});
@@ -161,27 +160,15 @@ void ScatterPlot::mouseReleaseEvent(QMouseEvent* event) {
   const QRectF box = QRectF(QRect(pressed_, event->pos()).normalized())
                          .adjusted(-kPointed, -kPointed, kPointed, kPointed);
   QSet<qint64> inside;
-  for (size_t run = 0; run < runs_.size(); ++run)
+  for (size_t run = 0; run < runs().size(); ++run)
     if (const auto point = pointOf(run); point && box.contains(*point))
-      inside.insert(runs_[run].id);
+      inside.insert(runs()[run].id);
   Q_EMIT brushed(inside);
 }
 
-void ScatterPlot::focusInEvent(QFocusEvent* event) {
-  QWidget::focusInEvent(event);
-  update();
-}
-
-bool ScatterPlot::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
-  const QPointF at = static_cast<QHelpEvent*>(event)->pos();
-  QStringList names;
-  for (size_t run = 0; run < runs_.size(); ++run)
-    if (const auto point = pointOf(run); point && QLineF(*point, at).length() < kPointed)
-      names << runs_[run].name;
-  QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(),
-                     names.mid(0, 12).join(QChar('\n')), this);
-  return true;
+bool ScatterPlot::isAt(size_t run, const QPointF& place) const {
+  const auto point = pointOf(run);
+  return point && QLineF(*point, place).length() < kPointed;
 }
 
 }  // namespace heddle::gui

@@ -4,11 +4,11 @@
 
 #include <QRubberBand>
 
-#include "gui/views/compare/parallel_plot.h"
+#include "gui/views/compare/relation_plot.h"
 
 namespace heddle::gui {
 
-class ScatterPlot : public QWidget {
+class ScatterPlot : public RelationPlot {
   Q_OBJECT
 
  public:
@@ -17,10 +17,6 @@ class ScatterPlot : public QWidget {
   /// Axes have an entry a run.
   void display(std::vector<PlottedRun> runs, ValueAxis x, ValueAxis y);
   QSize sizeHint() const override { return {480, 300}; }
-  QSize minimumSizeHint() const override { return {240, 220}; }
-
- Q_SIGNALS:
-  void brushed(const QSet<qint64>& runs);
 
  protected:
   void paintEvent(QPaintEvent*) override;
@@ -28,8 +24,7 @@ class ScatterPlot : public QWidget {
   void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
-  void focusInEvent(QFocusEvent* event) override;
-  bool event(QEvent* event) override;
+  bool isAt(size_t run, const QPointF& place) const override;
 
  private:
   QRectF plot() const;
@@ -37,8 +32,8 @@ class ScatterPlot : public QWidget {
   std::optional<QPointF> pointOf(size_t run) const;
   void paintAxes(QPainter& painter) const;
   void step(int direction);
+  void describe();
 
-  std::vector<PlottedRun> runs_;
   ValueAxis x_, y_;
   std::optional<size_t> current_;
   QPoint pressed_;

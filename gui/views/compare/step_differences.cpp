@@ -1,7 +1,6 @@
 #include "gui/views/compare/step_differences.h"
 
 #include <QAbstractButton>
-#include <QHeaderView>
 #include <QScrollBar>
 #include <QSignalBlocker>
 #include <algorithm>
@@ -9,7 +8,6 @@
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
-#include "gui/widgets/focus_line.h"
 #include "gui/widgets/layouts.h"
 #include "gui/widgets/stacked_bar.h"
 
@@ -21,7 +19,7 @@ using workbench::Part;
 
 constexpr size_t kMaxRows = 200;                                         // others are put together
 constexpr int kMemory = static_cast<int>(workbench::kGroupings.size());  // after the groupings
-constexpr int kValue = 88, kMaxSide = 180, kMinName = 160, kStepRow = 24;
+constexpr int kValue = 88, kMaxSide = 180, kMinName = 160;
 constexpr int kPicker = 340, kPickedName = 220, kSideName = 150, kSide = 16;
 
 QString timeOrZero(int64_t us) {
@@ -47,24 +45,7 @@ StepDifferences::StepDifferences(Worker& worker, QWidget* parent)
   setMinimumHeight(360);
   setBodyMargins(kSide, 0, 0, 4);
   body()->addWidget(makeHead());
-  table_ = new QTableView;
-  table_->setObjectName(QStringLiteral("stepRows"));
-  table_->setAccessibleName(tr("Where the step differs"));
-  table_->setModel(&rows_);
-  new FocusLine(table_);
-  table_->setFrameShape(QFrame::NoFrame);
-  table_->setShowGrid(false);
-  table_->setWordWrap(false);
-  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
-  table_->setSelectionMode(QAbstractItemView::SingleSelection);
-  table_->setTabKeyNavigation(false);
-  table_->setTextElideMode(Qt::ElideMiddle);
-  table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-  table_->verticalHeader()->hide();
-  table_->verticalHeader()->setDefaultSectionSize(kStepRow);
-  table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-  table_->horizontalHeader()->setSectionsClickable(false);
-  table_->horizontalHeader()->setHighlightSections(false);
+  table_ = new FigureTable(QStringLiteral("stepRows"), tr("Where the step differs"), rows_);
   table_->horizontalHeader()->setTextElideMode(Qt::ElideMiddle);
   body()->addWidget(table_, 1);
   connect(&rows_, &QAbstractItemModel::modelReset, this, &StepDifferences::fitColumns);
@@ -110,6 +91,7 @@ QWidget* StepDifferences::makeHead() {
   surprises_->setObjectName(QStringLiteral("surprises"));
   surprises_->setWordWrap(true);
   surprises_->setTextFormat(Qt::RichText);
+  surprises_->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
   connect(surprises_, &QLabel::linkActivated, this,
           [this](const QString& link) { goTo(link.toInt()); });
   column->addWidget(surprises_);

@@ -5,7 +5,6 @@
 
 #include <QComboBox>
 #include <QGridLayout>
-#include <QTableView>
 #include <array>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "gui/models/worker.h"
 #include "gui/views/compare/step_rows.h"
 #include "gui/widgets/card.h"
+#include "gui/widgets/figure_table.h"
 #include "gui/widgets/segment.h"
 #include "workbench/run_steps.h"
 
@@ -85,7 +85,7 @@ class StepDifferences : public Card {
   Segment* grouping_;
   QGridLayout* spent_;
   QLabel* surprises_;
-  QTableView* table_;
+  FigureTable* table_;
 };
 
 }  // namespace heddle::gui

@@ -15,13 +15,13 @@
 #include "gui/views/data/data_view.h"
 #include "gui/widgets/basics.h"
 #include "gui/widgets/file_dialog.h"
+#include "gui/widgets/why_not.h"
 #include "workbench/paths.h"
 
 namespace heddle::gui {
 namespace {
 
 const QString kExecutor = QStringLiteral("compose/executor");
-const QString kLastFile = QStringLiteral("compose/file");
 
 /// Beside the store, so that another store has another unsaved recipe.
 QString autosaveFile(const QString& store) {
@@ -150,7 +150,11 @@ QList<QAction*> ComposePage::pageActions() {
 
 QList<KeyTable> ComposePage::keys() const {
   return {{tr("In a field of the recipe"),
-           {{{Qt::ALT | Qt::Key_Return}, tr("Predict the next values"), tr("click on the name")}}},
+           {{{Qt::ALT | Qt::Key_Return}, tr("Predict the next values"), tr("click on the name")},
+            {{Qt::Key_F1}, tr("Help on the key"), tr("rest on the field")}}},
+          {tr("In the recipe's text"),
+           {{{Qt::CTRL | Qt::Key_Space}, tr("What may be typed next")},
+            {{Qt::Key_F1}, tr("Help on the key"), tr("rest on the key")}}},
           LayerStrip::keys(),
           TimelineWidget::keys()};
 }
@@ -165,6 +169,7 @@ ComposeView& ComposePage::view() {
   if (view_ == nullptr) {
     view_ = new ComposeView(document_, prediction_, this);
     layout()->addWidget(view_);
+    if (remembers_) view_->keepLayout();
     view_->putBelowData(new DataView(data_));
     connect(view_, &ComposeView::compareRequested, this, &ComposePage::comparePlans);
     connect(view_, &ComposeView::saved, this, [this](const QString& words, bool good) {
@@ -224,8 +229,7 @@ void ComposePage::loadFirst() {
 
 bool ComposePage::openLast() {
   if (!remembers_) return false;
-  const QString file = openSettings()->value(kLastFile).toString();
-  return QFileInfo::exists(file) && document_.open(file).has_value();
+  return QFileInfo::exists(lastFile_) && document_.open(lastFile_).has_value();
 }
 
 void ComposePage::keepLayout() {
@@ -244,9 +248,11 @@ void ComposePage::takeCurrent() {
 void ComposePage::keepCurrent() {
   if (!loaded_) return;
   session().setCurrentRecipe({document_.name(), document_.text(), document_.file()});
-  if (!remembers_ || document_.file() == lastFile_) return;
   lastFile_ = document_.file();
-  openSettings()->setValue(kLastFile, lastFile_);
+}
+
+void ComposePage::resetLayout() {
+  if (view_ != nullptr) view_->resetLayout();
 }
 
 void ComposePage::sayBroughtBack() {
@@ -355,7 +361,20 @@ void ComposePage::refresh() {
                       : !document_.unsupported().empty()
                           ? tr("This version cannot train with all that the recipe asks for")
                           : tr("Choose where to train, and start"));
+  describeWhyNot();
   Q_EMIT headerChanged();
+}
+
+void ComposePage::describeWhyNot() {
+  const QString elsewhere = isVisible() ? QString() : tr("go to Compose first");
+  const auto say = [&](QAction* action, const QString& reason) {
+    setWhyNot(action, elsewhere.isEmpty() ? reason : elsewhere);
+  };
+  say(undo_, tr("nothing has been changed"));
+  say(redo_, tr("nothing has been undone"));
+  for (QAction* action : {save_, saveAs_}) say(action, {});
+  for (QAction* action : {search_, launch_}) say(action, action->toolTip());
+  say(compare_, tr("pin a prediction, then change the recipe"));
 }
 
 }  // namespace heddle::gui

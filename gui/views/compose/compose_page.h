@@ -34,6 +34,10 @@ class ComposePage : public Page {
   void showPlace(int line, int column) override;
   /// Restores the last text at once: unsaved text, which it reports, or a file.
   void keepLayout() override;
+  void resetLayout() override;
+  /// Text that is not saved has a file of its own: see RecipeDocument::keepUnsavedIn.
+  QJsonObject keptState() const override { return {{"file", lastFile_}}; }
+  void restoreState(const QJsonObject& state) override { lastFile_ = state["file"].toString(); }
 
   RecipeDocument& document() { return document_; }
 
@@ -66,6 +70,7 @@ class ComposePage : public Page {
   void comparePlans();
   void searchLayout();
   void refresh();
+  void describeWhyNot();
   /// Reads the data again where an edit has changed it.
   void askForData();
 

@@ -5,6 +5,7 @@
 #include <QScrollBar>
 
 #include "gui/format.h"
+#include "gui/settings.h"
 #include "gui/views/compose/model_panel.h"
 #include "gui/views/compose/neighbours_popup.h"
 #include "gui/widgets/layouts.h"
@@ -17,6 +18,8 @@ constexpr int kText = 440, kWideText = 620;
 constexpr int kNarrowPanel = 312, kPanel = 352, kWidePanel = 400;
 // From these widths on the prediction has the wider ones, and the form a second column.
 constexpr int kUsual = 1480, kWide = 2200;
+const QString kRowsKey = QStringLiteral("compose/rows"),
+              kBottomKey = QStringLiteral("compose/bottom");
 constexpr double kBottomShare = 0.38;  // of the height
 
 }  // namespace
@@ -168,10 +171,31 @@ void ComposeView::resizeEvent(QResizeEvent* event) {
   formFrame_->setFixedWidth(wide ? 2 * kForm : kForm);
   form_->setColumns(wide ? 2 : 1);
   if (event->oldSize().isValid()) return;
+  divide();
+  if (!keeps_) return;
+  const auto settings = openSettings();
+  rows_->restoreState(settings->value(kRowsKey).toByteArray());
+  bottom_->restoreState(settings->value(kBottomKey).toByteArray());
+}
+
+void ComposeView::divide() {
   const int low = static_cast<int>(height() * kBottomShare);
   rows_->setSizes({height() - low, low});
-  const int text = wide ? kWideText : kText;
+  const int text = width() >= kWide ? kWideText : kText;
   bottom_->setSizes({width() - text, text});
+}
+
+void ComposeView::keepLayout() {
+  keeps_ = true;
+  for (const auto& [splitter, key] : {std::pair(rows_, kRowsKey), {bottom_, kBottomKey}})
+    connect(splitter, &QSplitter::splitterMoved, this,
+            [splitter, key] { openSettings()->setValue(key, splitter->saveState()); });
+}
+
+void ComposeView::resetLayout() {
+  const auto settings = openSettings();
+  for (const QString& key : {kRowsKey, kBottomKey}) settings->remove(key);
+  divide();
 }
 
 }  // namespace heddle::gui

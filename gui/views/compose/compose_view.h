@@ -27,8 +27,11 @@ class ComposeView : public QWidget {
   ComposeView(RecipeDocument& document, RecipePrediction& prediction, QWidget* parent = nullptr);
   /// Goes to the first field that has a fault, where there is one.
   void focusFirstFault();
-  /// Stands in the form, below the keys of the data.
+  /// In the form, below the keys of the data.
   void putBelowData(QWidget* widget) { form_->putBelow(QStringLiteral("Data"), widget); }
+  /// Keeps the sizes of its parts in the settings, as they were the last time and from now on.
+  void keepLayout();
+  void resetLayout();
   /// Marks a place of the text.
   void showPlace(int line, int column) { editor_->goTo(line, column); }
   /// As small as it goes without the model's picture.
@@ -48,6 +51,8 @@ class ComposeView : public QWidget {
   QWidget* makeTop();
   QWidget* makeText();
   void refresh();
+  /// Gives its parts the sizes that are usual at this size.
+  void divide();
   /// Shows predictions for a field's next values; for other modes of an exception.
   void showNeighbours(const KeyField& field);
   void showNeighbours(const LayerException& exception, const QString& name, const QWidget* at);
@@ -56,6 +61,7 @@ class ComposeView : public QWidget {
 
   RecipeDocument& document_;
   RecipePrediction& prediction_;
+  bool keeps_ = false;
   QSplitter* rows_;    // the recipe, above its prediction
   QSplitter* bottom_;  // timeline and text
   RecipeForm* form_;

@@ -1,6 +1,7 @@
 #include "gui/views/compose/fault_bubble.h"
 
 #include <QCursor>
+#include <QKeyEvent>
 #include <QStyle>
 #include <algorithm>
 
@@ -31,6 +32,8 @@ FaultBubble::FaultBubble(RecipeDocument& document, QWidget* form)
   setProperty("role", "bubble");
   setWordWrap(true);
   setTextFormat(Qt::RichText);
+  setAccessibleName(tr("What is wrong with the value"));
+  setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
   hide();
   connect(this, &QLabel::linkActivated, this, &FaultBubble::takeOffer);
 }
@@ -52,6 +55,8 @@ void FaultBubble::tell(const KeyField* field) {
     for (const recipe::Offer& offer : field->offers()) links << linkOf(offer);
     if (!links.isEmpty()) text += QStringLiteral("<br>") + links.join(QStringLiteral(" · "));
     setText(text);
+    setFocusPolicy(links.isEmpty() ? Qt::NoFocus : Qt::TabFocus);
+    setTabOrder(field->editor(), this);
     setProperty("role", field->isOpen() ? "hint-bubble" : "bubble");
     style()->unpolish(this);
     style()->polish(this);
@@ -86,6 +91,13 @@ void FaultBubble::takeOffer(const QString& link) {
   document_.endEdit();
   document_.setKeys({{key, link.section(QChar('='), 1)}}, key.section(QChar('.'), 1));
   document_.endEdit();
+}
+
+void FaultBubble::keyPressEvent(QKeyEvent* event) {
+  if (event->key() != Qt::Key_Escape) return QLabel::keyPressEvent(event);
+  closed_ = true;
+  if (field_ != nullptr) field_->editor()->setFocus();
+  hide();
 }
 
 void FaultBubble::mouseReleaseEvent(QMouseEvent* event) {

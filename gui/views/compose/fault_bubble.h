@@ -24,6 +24,7 @@ class FaultBubble : public QLabel {
   bool isUnderMouse() const;
 
  protected:
+  void keyPressEvent(QKeyEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
 
  private:

@@ -36,6 +36,7 @@ void FrontChart::setResult(const plan::SearchResult& result) {
   given_ = result.given;
   limit_ = result.limit_bytes;
   findRanges();
+  setAccessibleDescription(tr("%1 layouts; the rows beside it list them").arg(front_.size()));
   if (hovered_ >= static_cast<int>(front_.size())) hover(-1);
   update();
 }

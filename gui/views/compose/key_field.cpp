@@ -91,13 +91,19 @@ KeyField* fieldFor(RecipeDocument& document, const recipe::KeyInfo& info) {
   return textField(document, info);
 }
 
-QString helpOf(const recipe::KeyInfo& info) {
+QString wordsOf(const recipe::KeyInfo& info) {
   const auto text = [](const std::string& words) { return QString::fromStdString(words); };
   QString words = text(info.key);
   if (!info.unit.empty()) words += QObject::tr(", in %1").arg(text(info.unit));
   if (!info.valid.empty()) words += QObject::tr("; valid: %1").arg(text(info.valid));
-  words += QObject::tr("; default: %1").arg(text(info.fallback));
-  return format::inLines(text(info.help)) + QStringLiteral("\n\n") + format::inLines(words);
+  if (!info.fallback.empty()) words += QObject::tr("; default: %1").arg(text(info.fallback));
+  return text(info.help) + QStringLiteral("\n\n") + words;
+}
+
+QString helpOf(const recipe::KeyInfo& info) {
+  QStringList parts = wordsOf(info).split(QStringLiteral("\n\n"));
+  for (QString& part : parts) part = format::inLines(part);
+  return parts.join(QStringLiteral("\n\n"));
 }
 
 void FieldFilter::install(QWidget* widget) {

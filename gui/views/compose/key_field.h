@@ -59,7 +59,9 @@ class KeyField : public QObject {
 /// The field of any key that is not drawn.
 KeyField* fieldFor(RecipeDocument& document, const recipe::KeyInfo& info);
 
-/// A tooltip for a key: its help, its range and its default.
+/// A key's help, its range and its default.
+QString wordsOf(const recipe::KeyInfo& info);
+/// The same as a tooltip.
 QString helpOf(const recipe::KeyInfo& info);
 
 /// Leaves Ctrl+Z, Ctrl+Shift+Z and Ctrl+Y to the page, whose history is one for all, and the wheel

@@ -1,6 +1,7 @@
 #include "gui/views/compose/memory_figures.h"
 
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QMouseEvent>
 #include <algorithm>
 
@@ -8,6 +9,7 @@
 #include "gui/theme/theme.h"
 #include "gui/timeline/memory_colors.h"
 #include "gui/views/compose/prediction_words.h"
+#include "gui/widgets/focus_line.h"
 
 namespace heddle::gui {
 namespace {
@@ -36,6 +38,9 @@ MemoryFigures::MemoryFigures(QWidget* remedy, QWidget* parent)
   setObjectName(QStringLiteral("memory"));
   setCursor(Qt::PointingHandCursor);
   setToolTip(tr("Click: why"));
+  setFocusPolicy(Qt::TabFocus);
+  setAccessibleName(tr("Memory a rank"));
+  new FocusLine(this);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(6);
@@ -111,6 +116,7 @@ void MemoryFigures::display(const plan::Document& d, const plan::Document* pinne
   }
   bar_->setParts(parts, std::max(peak, limit / kLimitAt));
   bar_->setMark(limit);
+  setAccessibleDescription(total_->text() + QChar(' ') + limit_->text());
   stage_->setText(stageWords(d));
   stage_->setVisible(!stage_->text().isEmpty());
   QString room = d.limit_bytes == 0 ? QString()
@@ -120,6 +126,11 @@ void MemoryFigures::display(const plan::Document& d, const plan::Document* pinne
   if (pinned != nullptr) room = differenceOf(d.peak_bytes, pinned->peak_bytes).text;
   room_->setText(room);
   setTone(room_, !d.fits() && !stale ? "bad" : "muted");
+}
+
+void MemoryFigures::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Space || event->key() == Qt::Key_Return) return Q_EMIT whyRequested();
+  QWidget::keyPressEvent(event);
 }
 
 void MemoryFigures::mouseReleaseEvent(QMouseEvent* event) {

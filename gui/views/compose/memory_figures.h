@@ -28,6 +28,7 @@ class MemoryFigures : public QWidget {
   void whyRequested();
 
  protected:
+  void keyPressEvent(QKeyEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
 
  private:

@@ -100,6 +100,7 @@ QWidget* ModelPanel::makeBuckets() {
   bandsNote_ = caption({});
   bandsNote_->setTextFormat(Qt::RichText);
   bandsNote_->setWordWrap(true);
+  bandsNote_->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
   bandsNote_->setObjectName(QStringLiteral("bucketsNote"));
   QScrollArea* bands = scrolled(bands_);
   bands->setMinimumWidth(kNarrowBands);

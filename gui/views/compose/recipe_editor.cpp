@@ -7,15 +7,25 @@
 #include <QToolTip>
 #include <algorithm>
 
+#include "gui/format.h"
 #include "gui/theme/theme.h"
 #include "gui/views/compose/changed_lines.h"
 #include "gui/views/compose/key_field.h"
+#include "gui/views/compose/recipe_completer.h"
 #include "gui/views/compose/toml_highlighter.h"
 
 namespace heddle::gui {
 namespace {
 
 constexpr int kLinesAround = 3;  // lines that are shown above an edit
+
+/// "unknown key (did you mean steps)": there is no room for what would be valid.
+QString shortWords(const recipe::Fault& fault) {
+  const QString what = QString::fromStdString(fault.what);
+  return fault.suggestion.empty() ? what
+                                  : QObject::tr("%1 (did you mean %2)")
+                                        .arg(what, QString::fromStdString(fault.suggestion));
+}
 
 }  // namespace
 
@@ -44,6 +54,7 @@ RecipeEditor::RecipeEditor(RecipeDocument& document, QWidget* parent)
   setFrameShape(NoFrame);
   new TomlHighlighter(QPlainTextEdit::document());
   FieldFilter::install(this);
+  completer_ = new RecipeCompleter(recipe_, this);
   connect(this, &QPlainTextEdit::textChanged, this, &RecipeEditor::takeText);
   connect(this, &QPlainTextEdit::updateRequest, gutter_, [this](const QRect& rect, int dy) {
     if (dy != 0) {
@@ -192,10 +203,9 @@ void RecipeEditor::paintEvent(QPaintEvent* event) {
     const QRectF room(text + 20, box.top(), viewport()->width() - text - 28, box.height());
     if (room.width() < 60) continue;
     painter.setPen(isWarning(line) ? colors().warnText : colors().badText);
-    painter.drawText(
-        room, Qt::AlignVCenter | Qt::AlignLeft,
-        QFontMetrics(small).elidedText(QString::fromStdString(fault->what), Qt::ElideRight,
-                                       static_cast<int>(room.width())));
+    painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft,
+                     QFontMetrics(small).elidedText(shortWords(*fault), Qt::ElideRight,
+                                                    static_cast<int>(room.width())));
   }
 }
 
@@ -220,13 +230,23 @@ void RecipeEditor::paintGutter(QPaintEvent* event) {
   }
 }
 
+/// The line's fault, and the help on the key under the pointer.
+QString RecipeEditor::tipAt(const QPoint& position) const {
+  const QTextCursor cursor = cursorForPosition(position);
+  QStringList parts;
+  if (const recipe::Fault* fault = faultAt(cursor.blockNumber() + 1))
+    parts << format::inLines(QString::fromStdString(fault->str()));
+  QTextCursor end = cursor;
+  end.movePosition(QTextCursor::EndOfBlock);
+  if (position.x() <= cursorRect(end).right())
+    if (const QString help = completer_->helpAt(cursor.position()); !help.isEmpty()) parts << help;
+  return parts.join(QStringLiteral("\n\n"));
+}
+
 bool RecipeEditor::event(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     const auto* help = static_cast<QHelpEvent*>(event);
-    const int line = cursorForPosition(viewport()->mapFrom(this, help->pos())).blockNumber() + 1;
-    const recipe::Fault* fault = faultAt(line);
-    QToolTip::showText(help->globalPos(),
-                       fault == nullptr ? QString() : QString::fromStdString(fault->str()), this);
+    QToolTip::showText(help->globalPos(), tipAt(viewport()->mapFrom(this, help->pos())), this);
     return true;
   }
   return QPlainTextEdit::event(event);

@@ -8,6 +8,8 @@
 
 namespace heddle::gui {
 
+class RecipeCompleter;
+
 class RecipeEditor : public QPlainTextEdit {
   Q_OBJECT
 
@@ -38,7 +40,10 @@ class RecipeEditor : public QPlainTextEdit {
   const recipe::Fault* faultAt(int line) const;
   bool isWarning(int line) const;
 
+  QString tipAt(const QPoint& position) const;
+
   RecipeDocument& recipe_;
+  RecipeCompleter* completer_;
   QWidget* gutter_;
   /// 0-based: the line one has gone to, or the lines that an edit elsewhere changed.
   QList<int> marked_;

@@ -4,6 +4,7 @@
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <QToolTip>
 #include <algorithm>
 #include <utility>
 
@@ -127,6 +128,7 @@ void RecipeForm::make(Entry& entry, QWidget* group) {
                      tr("\n\nClick: predict its neighbouring values (Alt+Enter)"));
     name->setCursor(Qt::PointingHandCursor);
     name->setProperty("key", field->key());
+    name->setProperty("alsoByKey", true);  // Alt+Enter in the field
     name->installEventFilter(this);
   }
   const int needed = std::max(kLabel, name->sizeHint().width()) + row->spacing() +
@@ -278,6 +280,7 @@ void RecipeForm::showBubble() {
     if (!field->fault().isEmpty()) shown = field;
     if (shown == field && edited) break;
   }
+  if (bubble_->hasFocus() && shown == nullptr) return;  // its links are being chosen
   bubble_->tell(shown);
 }
 
@@ -289,7 +292,25 @@ bool RecipeForm::asksForNeighbours(QObject* watched, const QEvent* event) const 
          (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter);
 }
 
+/// F1 in a field: its help, where the pointer would show it.
+bool RecipeForm::asksForHelp(QObject* watched, QEvent* event) const {
+  const bool pressed = event->type() == QEvent::KeyPress;
+  if (!pressed && event->type() != QEvent::ShortcutOverride) return false;
+  if (static_cast<QKeyEvent*>(event)->key() != Qt::Key_F1) return false;
+  for (const KeyField* field : fields()) {
+    if (field->editor() != watched) continue;
+    const QPoint below(0, field->editor()->height());
+    if (pressed)
+      QToolTip::showText(field->editor()->mapToGlobal(below), helpOf(field->info()),
+                         field->editor());
+    event->accept();
+    return true;
+  }
+  return false;
+}
+
 bool RecipeForm::eventFilter(QObject* watched, QEvent* event) {
+  if (asksForHelp(watched, event)) return true;
   if (asksForNeighbours(watched, event)) {
     for (KeyField* field : fields())
       if (field->editor() == watched || field->key() == watched->property("key").toString())
@@ -301,6 +322,8 @@ bool RecipeForm::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() == QEvent::Enter && !bubble) {
     pointed_ = static_cast<QWidget*>(watched);
     showBubble();
+  } else if (event->type() == QEvent::FocusOut && bubble) {
+    QMetaObject::invokeMethod(this, &RecipeForm::showBubble, Qt::QueuedConnection);
   } else if (event->type() == QEvent::Leave) {
     if (bubble || !bubble_->isUnderMouse()) pointed_ = nullptr;
     showBubble();

@@ -79,6 +79,7 @@ class RecipeForm : public QWidget {
   void enable(KeyField* field) const;
   void refresh();
   void showBubble();
+  bool asksForHelp(QObject* watched, QEvent* event) const;
   bool asksForNeighbours(QObject* watched, const QEvent* event) const;
   /// The fields made so far.
   QList<KeyField*> fields() const;

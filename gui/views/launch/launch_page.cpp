@@ -10,6 +10,7 @@
 #include "gui/theme/theme.h"
 #include "gui/widgets/file_dialog.h"
 #include "gui/widgets/layouts.h"
+#include "gui/widgets/why_not.h"
 #include "workbench/paths.h"
 
 namespace heddle::gui {
@@ -323,6 +324,7 @@ void LaunchPage::recipeChosen() {
   form_->begin(fork ? fork->run : runName(*choice), static_cast<int>(read.hardware.ranks));
   form_->setFork(fork.has_value());
   sweep_->setEnabled(!fork);
+  setWhyNot(sweep_, tr("a fork is one run"));
   recipeChanged();
   check();
 }
@@ -556,6 +558,7 @@ void LaunchPage::showReadiness() {
   launch_->setEnabled(ready);
   launchButton_->setEnabled(ready);
   if (target) form_->setTarget(QString::fromStdString(target->target.name));
+  setWhyNot(launch_, why);
   launch_->setToolTip(why.isEmpty() ? launch_->text() : why);
   launchButton_->setToolTip(why);
   cancel_->setVisible(busy);

@@ -29,21 +29,31 @@ void Departures::take(const std::vector<StepPoint>& points) {
   }
 }
 
+/// 0 where nothing is predicted.
+double Departures::shareOf(double seconds) const {
+  return predicted_.seconds > 0 && std::isfinite(seconds) ? seconds / predicted_.seconds - 1 : 0;
+}
+
+double Departures::allowed() const {
+  return predicted_.uncertain > 0 ? std::max(predicted_.uncertain, kMinTime) : kUnknownTime;
+}
+
+bool Departures::isLarge(double bytes) const {
+  return !memory_ && predicted_.bytes > 0 && bytes / predicted_.bytes - 1 > kMemory;
+}
+
 void Departures::takeTime(const StepPoint& point) {
-  if (time_ || predicted_.seconds <= 0 || std::isnan(point.stepSeconds)) return;
-  const double allowed =
-      predicted_.uncertain > 0 ? std::max(predicted_.uncertain, kMinTime) : kUnknownTime;
-  const double share = point.stepSeconds / predicted_.seconds - 1;
-  if (std::abs(share) <= allowed) return row_.clear();
+  if (time_ || std::isnan(point.stepSeconds)) return;
+  const double share = shareOf(point.stepSeconds);
+  if (std::abs(share) <= allowed()) return row_.clear();
   if (!row_.empty() && (row_.front().share > 0) != (share > 0)) row_.clear();
-  row_.push_back({point.step, share, allowed});
+  row_.push_back({point.step, share, allowed()});
   if (row_.size() == kInARow) time_ = row_.front();
 }
 
 void Departures::takeMemory(const StepPoint& point) {
-  if (memory_ || predicted_.bytes <= 0 || std::isnan(point.memoryBytes)) return;
-  const double share = point.memoryBytes / predicted_.bytes - 1;
-  if (share > kMemory) memory_ = Departure{point.step, share, kMemory};
+  if (isLarge(point.memoryBytes))
+    memory_ = Departure{point.step, point.memoryBytes / predicted_.bytes - 1, kMemory};
 }
 
 }  // namespace heddle::gui

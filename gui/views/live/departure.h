@@ -32,6 +32,14 @@ class Departures {
  public:
   explicit Departures(PredictedStep predicted = {}) : predicted_(predicted) {}
   void take(const std::vector<StepPoint>& points);
+  /// Leaves out steps none of which is off.
+  void skip() { row_.clear(); }
+
+  bool isSlow(double seconds) const { return !time_ && shareOf(seconds) > allowed(); }
+  bool isQuick(double seconds) const { return !time_ && shareOf(seconds) < -allowed(); }
+  bool isLarge(double bytes) const;
+  /// The last steps were off, but not enough of them.
+  bool isInRow() const { return !row_.empty(); }
 
   const PredictedStep& predicted() const { return predicted_; }
   const std::optional<Departure>& time() const { return time_; }
@@ -40,6 +48,8 @@ class Departures {
  private:
   void takeTime(const StepPoint& point);
   void takeMemory(const StepPoint& point);
+  double shareOf(double seconds) const;
+  double allowed() const;
 
   PredictedStep predicted_;
   std::vector<Departure> row_;  // steps in a row that are off, until there are enough

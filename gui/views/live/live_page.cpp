@@ -11,8 +11,10 @@
 #include "engine/telemetry/metrics.h"
 #include "gui/format.h"
 #include "gui/models/value.h"
+#include "gui/settings.h"
 #include "gui/theme/theme.h"
 #include "gui/widgets/empty_state.h"
+#include "gui/widgets/why_not.h"
 #include "workbench/control.h"
 #include "workbench/ending.h"
 #include "workbench/place.h"
@@ -20,11 +22,11 @@
 namespace heddle::gui {
 namespace {
 
-constexpr double kSmoothing = 6.6;  // half-life in steps
 /// A rank lags when others ended a step so much earlier.
 constexpr double kLagSeconds = 3, kLagSteps = 3;
 constexpr int kMinRight = 280, kMaxRight = 560;  // the column of ranks and log
 constexpr int kNarrow = 1200;                    // below it the tiles take the whole width
+constexpr QLatin1String kHalvesKey("live/halves");
 
 QDateTime timeOf(double seconds) {
   return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(seconds * 1000));
@@ -63,12 +65,6 @@ LivePage::LivePage(Session& session, QWidget* parent)
     this->session().editAsNew(*run_);
   });
   connect(&session, &Session::secondPassed, this, &LivePage::tick);
-  connect(&Theme::instance(), &Theme::changed, this, [this] {
-    for (LineChart* chart : {loss_, throughput_, memory_}) {
-      chart->setColor(0, colors().accent);
-      if (chart->curves() > 1) chart->setColor(1, colors().muted);
-    }
-  });
 }
 
 void LivePage::makeActions() {
@@ -81,6 +77,7 @@ void LivePage::makeActions() {
   checkpoint_ = new QAction(icon(QStringLiteral("checkpoint")), tr("Checkpoint now"), this);
   checkpoint_->setObjectName(QStringLiteral("checkpoint"));
   checkpoint_->setToolTip(tr("Write a checkpoint after the next step and continue"));
+  setWhyNot(stop_, tr("the run is being stopped"));
   for (QAction* action : {checkpoint_, stop_, kill_}) {
     action->setProperty("topBar", true);
     action->setVisible(false);
@@ -109,27 +106,53 @@ void LivePage::build() {
   banner_ = new RunBanner;
   tiles_ = new LiveTiles;
   sources_ = new SourceStrip;
-  loss_ = new LineChart(tr("Loss"), Unit::loss);
-  loss_->setSmoothing(kSmoothing);
-  throughput_ = new LineChart(tr("Throughput"), Unit::tokens_per_second);
-  throughput_->setDetail(tr("a rank"));
-  throughput_->setWarmUp(telemetry::kWarmUpSteps);
-  memory_ = new LineChart(tr("Memory"), Unit::bytes);
-  memory_->setDetail(tr("highest rank"));
-  auto* charts = new QHBoxLayout;
-  charts->setSpacing(8);
-  for (LineChart* chart : {loss_, throughput_, memory_}) {
-    addCurve(*chart);
-    chart->setMinimumHeight(164);
-    charts->addWidget(chart, chart == loss_ ? 4 : 3);
-    charts_.add(chart);
-  }
+  charts_ = new LiveCharts(session());
   stepCard_ = new StepCard;
   setFocusProxy(stepCard_);
-  stepCard_->setEmptyText(
-      tr("No step has been profiled yet. The recipe's telemetry.profile_every says how often one "
-         "is."));
   ranks_ = new RankCard;
+  makeTexts();
+
+  upper_ = new QGridLayout;
+  upper_->addWidget(charts_, 2, 0);
+  upper_->setRowStretch(2, 1);
+  lower_ = new QGridLayout;
+  lower_->addWidget(stepCard_, 0, 0);
+  lower_->addWidget(texts_, 0, 1);
+  halves_ = new QSplitter(Qt::Vertical);
+  halves_->setHandleWidth(8);
+  halves_->setProperty("role", "gap");
+  halves_->setChildrenCollapsible(false);
+  for (QGridLayout* grid : {upper_, lower_}) {
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setSpacing(8);
+    grid->setColumnStretch(0, 1);
+    auto* half = new QWidget;
+    half->setLayout(grid);
+    halves_->addWidget(half);
+  }
+  halves_->setStretchFactor(0, 40);
+  halves_->setStretchFactor(1, 60);
+  auto* content = new QWidget;
+  auto* rows = new QVBoxLayout(content);
+  rows->setContentsMargins(16, 16, 16, 16);
+  rows->setSpacing(8);
+  rows->addWidget(banner_);
+  rows->addWidget(halves_, 1);
+  arrange();
+
+  auto* empty = new EmptyState(
+      QStringLiteral("live"), tr("No run yet"),
+      tr("A run's loss, throughput, memory and timelines appear here while it trains."),
+      tr("Launch a run"));
+  connect(empty, &EmptyState::triggered, this,
+          [this] { Q_EMIT session().pageRequested(QStringLiteral("launch")); });
+  empty->setMinimumSize(1, 1);  // its text must not set the page's least width
+  stack_ = new QStackedLayout(this);
+  stack_->addWidget(content);
+  stack_->addWidget(empty);
+}
+
+void LivePage::makeTexts() {
   log_ = new LogCard;
   samples_ = new SamplesCard;
   texts_ = new QStackedWidget;
@@ -145,48 +168,33 @@ void LivePage::build() {
   });
   connect(log_, &LogCard::wideWanted, this, [this](bool wide) {
     stepCard_->setVisible(!wide);
-    grid_->removeWidget(texts_);
-    grid_->addWidget(texts_, 4, wide ? 0 : 1, 1, wide ? 2 : 1);
+    lower_->removeWidget(texts_);
+    lower_->addWidget(texts_, 0, wide ? 0 : 1, 1, wide ? 2 : 1);
   });
+}
 
-  auto* content = new QWidget;
-  grid_ = new QGridLayout(content);
-  grid_->setContentsMargins(16, 16, 16, 16);
-  grid_->setSpacing(8);
-  grid_->addWidget(banner_, 0, 0, 1, 2);
-  grid_->addLayout(charts, 3, 0);
-  grid_->addWidget(stepCard_, 4, 0);
-  grid_->addWidget(texts_, 4, 1);
-  grid_->setColumnStretch(0, 1);
-  grid_->setRowStretch(3, 32);
-  grid_->setRowStretch(4, 60);
-  arrange();
-
-  auto* empty = new EmptyState(
-      QStringLiteral("live"), tr("No run yet"),
-      tr("A run's loss, throughput, memory and timelines appear here while it trains."),
-      tr("Launch a run"));
-  connect(empty, &EmptyState::triggered, this,
-          [this] { Q_EMIT session().pageRequested(QStringLiteral("launch")); });
-  empty->setMinimumSize(1, 1);  // its text must not set the page's least width
-  stack_ = new QStackedLayout(this);
-  stack_->addWidget(content);
-  stack_->addWidget(empty);
+void LivePage::keepLayout() {
+  stepCard_->keepLanes();
+  charts_->keepLayout();
+  halves_->restoreState(openSettings()->value(kHalvesKey).toByteArray());
+  connect(halves_, &QSplitter::splitterMoved, this,
+          [this] { openSettings()->setValue(kHalvesKey, halves_->saveState()); });
 }
 
 void LivePage::arrange() {
   const bool narrow = width() < kNarrow;
   for (QWidget* widget : {static_cast<QWidget*>(tiles_), static_cast<QWidget*>(sources_),
                           static_cast<QWidget*>(ranks_)})
-    grid_->removeWidget(widget);
-  grid_->addWidget(tiles_, 1, 0, 1, narrow ? 2 : 1);
-  grid_->addWidget(sources_, 2, 0, 1, narrow ? 2 : 1);
-  grid_->addWidget(ranks_, narrow ? 3 : 1, 1, narrow ? 1 : 3, 1);
+    upper_->removeWidget(widget);
+  upper_->addWidget(tiles_, 0, 0, 1, narrow ? 2 : 1);
+  upper_->addWidget(sources_, 1, 0, 1, narrow ? 2 : 1);
+  upper_->addWidget(ranks_, narrow ? 2 : 0, 1, narrow ? 1 : 3, 1);
 }
 
 void LivePage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
-  grid_->setColumnMinimumWidth(1, std::clamp(width() / 4, kMinRight, kMaxRight));
+  for (QGridLayout* grid : {upper_, lower_})
+    grid->setColumnMinimumWidth(1, std::clamp(width() / 4, kMinRight, kMaxRight));
   if (event->oldSize().isValid() && (event->oldSize().width() < kNarrow) == (width() < kNarrow)) {
     return;
   }
@@ -221,6 +229,17 @@ void LivePage::showRun(qint64 run) {
   restart(run);
 }
 
+QJsonObject LivePage::keptState() const {
+  // Unless a person has picked one the newest is shown, at the next start too.
+  return picked_ && cursor_.run > 0 ? QJsonObject{{"run", qint64{cursor_.run}}} : QJsonObject();
+}
+
+void LivePage::restoreState(const QJsonObject& state) {
+  const qint64 run = state["run"].toInteger();
+  picked_ = run > 0;
+  if (picked_) cursor_ = {.run = run};  // read when the page is shown
+}
+
 void LivePage::restart(storage::RunId run) {
   job_.drop();
   again_ = false;
@@ -236,16 +255,7 @@ void LivePage::restart(storage::RunId run) {
   leaving_.drop();
   left_.clear();
   tiles_->clear();
-  for (LineChart* chart : {loss_, throughput_, memory_}) {
-    chart->clearCurves();
-    addCurve(*chart);
-    chart->showAll();
-  }
-  departures_ = Departures();
-  for (LineChart* chart : {throughput_, memory_}) {
-    chart->setReferences({});
-    chart->setMark({});
-  }
+  charts_->clear();
   stepCard_->clear();
   ranks_->clear();
   sources_->setSources({}, {}, 0);
@@ -274,10 +284,14 @@ void LivePage::refresh() {
 }
 
 void LivePage::take(LiveUpdate update) {
-  if (!update.run && cursor_.run != 0) return restart(0);  // it was removed: the newest is shown
+  if (!update.run && cursor_.run != 0) {  // it was removed: the newest is shown
+    picked_ = false;
+    return restart(0);
+  }
   stack_->setCurrentIndex(update.run ? 0 : 1);
   if (isVisible()) picker_->setVisible(update.run.has_value());
   if (update.run) {
+    charts_->setRuns(update.runs);
     cursor_.run = update.run->summary.id;
     if (!update.steps.empty()) cursor_.step = update.steps.back().id;
     if (!update.lines.empty()) cursor_.line = update.lines.back().id;
@@ -285,14 +299,19 @@ void LivePage::take(LiveUpdate update) {
     readRecipe();
     pace_ = update.pace;
     exposed_ = update.exposed;
-    if (update.inherited) drawInherited(*update.inherited);
+    if (update.ancestors) charts_->setAncestors(std::move(*update.ancestors));
+    charts_->setRun(*run_);
     contact_ = std::move(update.contact);
     gaps_ = std::move(update.gaps);
     const bool ended = storage::has_ended(run_->summary.state);
-    showPredicted();
+    if (update.before) {
+      steps_.begin(*update.before);
+      tiles_->begin(*update.before);
+    }
+    cursor_.departures = update.departures;
     const std::vector<StepPoint> points =
-        steps_.take(update.steps, run_->ranks.size(), ended && !update.more, unixNow());
-    drawSteps(points);
+        steps_.take(update.steps, run_->ranks.size(), ended, unixNow());
+    takeSteps(points);
     for (const storage::StepRow& row : update.steps) stepTime_ = std::max(stepTime_, row.step.time);
     for (const storage::LogLine& line : update.lines)
       if (line.level == telemetry::Level::warning && telemetry::is_of_process(line.rank, line.text))
@@ -306,6 +325,7 @@ void LivePage::take(LiveUpdate update) {
       cursor_.shownStep = update.timelines->step;
       cursor_.shownRanks = static_cast<int32_t>(update.timelines->ranks.size());
       stepCard_->setTimelines(*update.timelines);
+      charts_->markTimeline(cursor_.wantedStep == 0 ? 0 : cursor_.shownStep);
     }
     showRanks();
     showSources();
@@ -317,7 +337,7 @@ void LivePage::take(LiveUpdate update) {
   picker_->setRuns(std::move(update.runs), cursor_.run);
   showState();
   loaded_ = !update.more;
-  if (update.more || again_) {
+  if (update.more || update.departures.more() || again_) {
     again_ = false;
     refresh();
     return;
@@ -336,63 +356,11 @@ void LivePage::findLeft() {
                  });
 }
 
-/// One legend is enough for the three.
-void LivePage::addCurve(LineChart& chart) {
-  chart.addCurve(&chart == loss_ ? tr("this run") : QString(), colors().accent);
-  chart.setEmptyText(tr("no step has finished yet"));
-}
-
-/// A resumed run's charts begin with its parent's curves, up to the checkpoint.
-void LivePage::drawInherited(const InheritedCurves& curves) {
-  for (const auto& [chart, series] :
-       {std::pair(loss_, &curves.loss), {throughput_, &curves.rate}, {memory_, &curves.bytes}}) {
-    if (series->empty() || chart->curves() > 1) continue;
-    chart->setSeries(chart->addCurve(chart == loss_ ? curves.name : QString(), colors().muted),
-                     *series);
-  }
-}
-
-void LivePage::drawSteps(const std::vector<StepPoint>& points) {
-  for (const StepPoint& point : points) {
-    const auto x = static_cast<double>(point.step);
-    if (point.hasLoss) loss_->append(0, x, point.loss);
-    if (!std::isnan(point.tokensPerSecond)) throughput_->append(0, x, point.tokensPerSecond);
-    if (!std::isnan(point.memoryBytes)) memory_->append(0, x, point.memoryBytes);
-  }
-  for (LineChart* chart : {loss_, throughput_, memory_})
-    if (!points.empty() && chart->series(0).empty()) chart->setEmptyText(tr("no rank reports it"));
-  departures_.take(points);
-  showDepartures();
+void LivePage::takeSteps(const std::vector<StepPoint>& points) {
+  charts_->setDepartures(cursor_.departures.found());
   tiles_->append(points);
   pace_.ending = !session().asked(run_->summary.id).isEmpty();
   tiles_->show(*run_, steps_, pace_, exposed_);
-}
-
-/// Shows the reference lines of the curves; the run's log has them before the first step.
-void LivePage::showPredicted() {
-  const PredictedStep predicted = predictedStep(*run_);
-  if (predicted == departures_.predicted()) return;
-  departures_ = Departures(predicted);
-  if (predicted.bytes > 0)
-    memory_->setReferences(
-        {{predicted.bytes, tr("predicted %1").arg(format::bytes(predicted.bytes))}});
-  if (const auto rate = resultOf(*run_, "predicted_tokens_per_second_per_rank"); rate && *rate > 0)
-    throughput_->setReferences({{*rate, tr("predicted")}});
-}
-
-void LivePage::showDepartures() {
-  const auto words = [](const Departure& of, const QString& more, const QString& less) {
-    return tr("step %1: %2 %3 than predicted")
-        .arg(format::count(of.step), format::percent(std::abs(of.share)),
-             of.share > 0 ? more : less);
-  };
-  if (const auto& time = departures_.time(); time && !throughput_->mark())
-    throughput_->setMark(ChartMark{static_cast<double>(time->step),
-                                   words(*time, tr("longer"), tr("shorter")),
-                                   time->share > 0 ? Tone::warn : Tone::good});
-  if (const auto& memory = departures_.memory(); memory && !memory_->mark())
-    memory_->setMark(ChartMark{static_cast<double>(memory->step),
-                               words(*memory, tr("more"), tr("less")), Tone::warn});
 }
 
 void LivePage::showRanks() {
@@ -447,6 +415,13 @@ void LivePage::showState() {
   // A run that has ended needs no message "It cannot be stopped".
   if (run_ && !going) Q_EMIT session().messageSettled(subjectOf(run_->summary.id));
   const bool saves = run_ && readRecipe().saves;
+  stepCard_->setEmptyText(
+      going || !run_
+          ? tr("No step has been profiled yet. The recipe's telemetry.profile_every says "
+               "how often one is.")
+          : tr("No step was profiled until the run ended at step %1. The recipe's "
+               "telemetry.profile_every says how often one is.")
+                .arg(format::count(run_->summary.steps)));
   checkpoint_->setVisible(going && saves);
   stop_->setVisible(going);
   kill_->setVisible(going);

@@ -2,16 +2,16 @@
 #pragma once
 
 #include <QGridLayout>
+#include <QSplitter>
 #include <QStackedLayout>
 #include <QStackedWidget>
 
-#include "gui/charts/chart_group.h"
 #include "gui/charts/line_chart.h"
 #include "gui/page.h"
 #include "gui/session.h"
 #include "gui/views/lineage/end_dialog.h"
 #include "gui/views/lineage/run_asking.h"
-#include "gui/views/live/departure.h"
+#include "gui/views/live/live_charts.h"
 #include "gui/views/live/live_tiles.h"
 #include "gui/views/live/live_update.h"
 #include "gui/views/live/log_card.h"
@@ -39,25 +39,25 @@ class LivePage : public Page {
   }
   void activated() override { refresh(); }
   void showRun(qint64 run) override;
-  void keepLayout() override { stepCard_->keepLanes(); }
-  bool isReady() const override { return loaded_ && !job_.running(); }
+  void keepLayout() override;
+  void resetLayout() override { stepCard_->resetLanes(); }
+  QJsonObject keptState() const override;
+  void restoreState(const QJsonObject& state) override;
+  bool isReady() const override { return loaded_ && !job_.running() && charts_->isReady(); }
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
 
  private:
   void build();
+  void makeTexts();
   void arrange();
   void makeActions();
   void refresh();
   void restart(storage::RunId run);
   void take(LiveUpdate update);
   void findLeft();
-  void addCurve(LineChart& chart);
-  void drawInherited(const InheritedCurves& curves);
-  void drawSteps(const std::vector<StepPoint>& points);
-  void showPredicted();
-  void showDepartures();
+  void takeSteps(const std::vector<StepPoint>& points);
   void showRanks();
   void showSources();
   void showState();
@@ -81,15 +81,14 @@ class LivePage : public Page {
   QString stopTip() const;
 
   QStackedLayout* stack_ = nullptr;
-  QGridLayout* grid_ = nullptr;
+  QSplitter* halves_ = nullptr;  // curves above, timelines and log below
+  QGridLayout* upper_ = nullptr;
+  QGridLayout* lower_ = nullptr;
   RunPicker* picker_ = nullptr;
   RunBanner* banner_ = nullptr;
   LiveTiles* tiles_ = nullptr;
   SourceStrip* sources_ = nullptr;
-  LineChart* loss_ = nullptr;
-  LineChart* throughput_ = nullptr;
-  LineChart* memory_ = nullptr;
-  ChartGroup charts_;
+  LiveCharts* charts_ = nullptr;
   StepCard* stepCard_ = nullptr;
   ReadRecipe read_;
   RankCard* ranks_ = nullptr;
@@ -108,7 +107,6 @@ class LivePage : public Page {
   Job leaving_;
   LiveCursor cursor_;
   StepPoints steps_;
-  Departures departures_;
   std::optional<storage::RunDetail> run_;
   std::vector<storage::LogGap> gaps_;
   RunPace pace_;

@@ -69,6 +69,12 @@ void LiveTiles::append(const std::vector<StepPoint>& points) {
   }
 }
 
+void LiveTiles::begin(const StepsBefore& before) {
+  for (auto* values : {&losses_, &rates_, &bytes_, &seconds_}) values->clear();
+  profiled_ = before.profiled;
+  shares_ = {before.exposedShares.begin(), before.exposedShares.end()};
+}
+
 void LiveTiles::show(const storage::RunDetail& run, const StepPoints& steps, const RunPace& pace,
                      const std::optional<Exposed>& exposed) {
   showTime(run, pace);

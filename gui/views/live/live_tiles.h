@@ -21,6 +21,8 @@ class LiveTiles : public QWidget {
   explicit LiveTiles(QWidget* parent = nullptr);
   void clear();
   void append(const std::vector<StepPoint>& points);
+  /// Begins after these steps.
+  void begin(const StepsBefore& before);
   void show(const storage::RunDetail& run, const StepPoints& steps, const RunPace& pace,
             const std::optional<Exposed>& exposed);
   /// Stale: the run is out of contact; its figures are grey.

@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
+#include "engine/telemetry/metrics.h"
 #include "gui/models/value.h"
 
 namespace heddle::gui {
 namespace {
 
-constexpr size_t kInheritedPoints = 2000;
-constexpr size_t kBatch = 20'000;  // rows a question: the page draws in between
+constexpr size_t kBatch = 20'000;  // log lines a question: the page draws in between
+constexpr size_t kMaxRows = 8192;  // step rows a question
+constexpr size_t kMinOfRank = 16, kMaxOfRank = 400;  // of the newest
+constexpr size_t kShares = 200;
 
 storage::RunId chosen(const std::vector<storage::RunSummary>& runs) {
   const auto going = std::find_if(runs.begin(), runs.end(), [](const storage::RunSummary& run) {
@@ -71,6 +75,59 @@ Result<std::optional<StepTimelines>> readTimelines(storage::Reader& reader,
   return result;
 }
 
+/// The exposed communication of the profiled steps before `step`, as shares of a typical step.
+Result<> readProfiled(storage::Reader& reader, const storage::RunDetail& run, int64_t step,
+                      const std::optional<Exposed>& typical, StepsBefore& before) {
+  if (step <= 1 || !typical || typical->seconds <= 0) return {};
+  const double stepSeconds = typical->seconds / typical->share;
+  std::map<int64_t, telemetry::RankFold> folds;
+  const telemetry::Metric& metric = telemetry::metric("exposed_seconds");
+  for (const int32_t rank : run.ranks) {
+    const auto bins =
+        reader.series(run.summary.id, "exposed_seconds", rank, {0, step - 1}, kShares);
+    if (!bins) return fail(bins);
+    int64_t profiled = 0;
+    for (const storage::Bin& bin : *bins) {
+      profiled += bin.count;
+      folds.try_emplace(bin.last_step, metric).first->second.add(rank, bin.mean / stepSeconds);
+    }
+    before.profiled = std::max(before.profiled, profiled);
+  }
+  for (const auto& [at, fold] : folds) before.exposedShares.push_back(fold.value());
+  return {};
+}
+
+/// The newest steps alone: all there are may be millions.
+Result<> readNewest(storage::Reader& reader, LiveUpdate& update) {
+  const storage::RunDetail& run = *update.run;
+  const size_t ranks = std::max<size_t>(1, run.ranks.size());
+  auto steps =
+      reader.newest_steps(run.summary.id, std::clamp(kMaxRows / ranks, kMinOfRank, kMaxOfRank));
+  if (!steps) return fail(steps);
+  update.steps = std::move(*steps);
+  StepsBefore before;
+  const auto metrics = reader.metric_summaries(run.summary.id);
+  if (!metrics) return fail(metrics);
+  for (const auto& [name, summary] : *metrics) before.latest[name] = summary.last;
+  const auto first = std::ranges::min_element(
+      update.steps, {}, [](const storage::StepRow& row) { return row.step.step; });
+  if (first != update.steps.end()) {
+    const Result<> read = readProfiled(reader, run, first->step.step, update.exposed, before);
+    if (!read) return read;
+  }
+  update.before = std::move(before);
+  return {};
+}
+
+Result<> readSteps(storage::Reader& reader, int64_t after, LiveUpdate& update) {
+  if (after == 0) return readNewest(reader, update);
+  auto steps = reader.steps_after(update.run->summary.id, after, kMaxRows);
+  if (!steps) return fail(steps);
+  if (steps->size() == kMaxRows) return readNewest(reader, update);
+  update.steps = std::move(*steps);
+  return {};
+}
+
 }  // namespace
 
 Result<LiveUpdate> readLive(storage::Reader& reader, const LiveCursor& wanted) {
@@ -99,12 +156,10 @@ Result<LiveUpdate> readLive(storage::Reader& reader, const LiveCursor& wanted) {
     exposed = *soFar;
   }
   if (cursor.step == 0) {
-    auto inherited = readInheritedCurves(reader, run->summary, kInheritedPoints);
-    if (!inherited) return fail(inherited);
-    update.inherited = std::move(*inherited);
+    auto ancestors = readAncestors(reader, run->summary);
+    if (!ancestors) return fail(ancestors);
+    update.ancestors = std::move(*ancestors);
   }
-  auto steps = reader.steps_after(cursor.run, cursor.step, kBatch);
-  if (!steps) return fail(steps);
   auto lines = reader.lines_after(cursor.run, cursor.line, kBatch);
   if (!lines) return fail(lines);
   auto gaps = reader.gaps(cursor.run);
@@ -113,16 +168,20 @@ Result<LiveUpdate> readLive(storage::Reader& reader, const LiveCursor& wanted) {
   if (!profiled) return fail(profiled);
   auto timelines = readTimelines(reader, cursor, *profiled, *run);
   if (!timelines) return fail(timelines);
-  update.more = steps->size() == kBatch || lines->size() == kBatch;
+  update.more = lines->size() == kBatch;
   update.contact = contacts->of(run->summary);
   update.pace = *pace;
   update.exposed = exposed;
   update.run = std::move(*run);
-  update.steps = std::move(*steps);
   update.lines = std::move(*lines);
   update.gaps = std::move(*gaps);
   update.profiled = std::move(*profiled);
   update.timelines = std::move(*timelines);
+  if (const Result<> read = readSteps(reader, cursor.step, update); !read) return fail(read);
+  update.departures = cursor.departures;
+  const bool ended = storage::has_ended(update.run->summary.state);
+  if (const Result<> went = update.departures.goOn(reader, *update.run, ended); !went)
+    return fail(went);
   return update;
 }
 

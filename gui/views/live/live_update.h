@@ -14,18 +14,20 @@
 #include "gui/models/run_pace.h"
 #include "gui/timeline/step_counters.h"
 #include "gui/timeline/timeline_data.h"
+#include "gui/views/live/departure_scan.h"
 #include "storage/queries.h"
 
 namespace heddle::gui {
 
 /// How far a page has read, and the data it wants.
 struct LiveCursor {
-  storage::RunId run = 0;  // 0: the newest run that is going on, else the newest
-  int64_t step = 0;        // the last step row read
-  int64_t line = 0;        // the last log line read
-  int64_t shownStep = 0;   // the profiled step on screen, 0: none yet
-  int64_t wantedStep = 0;  // the profiled step to show, 0: the newest
-  int32_t shownRanks = 0;  // timelines on screen: a step's ranks come in one after the other
+  storage::RunId run = 0;         // 0: the newest run that is going on, else the newest
+  int64_t step = 0;               // the last step row read
+  int64_t line = 0;               // the last log line read
+  int64_t shownStep = 0;          // the profiled step on screen, 0: none yet
+  int64_t wantedStep = 0;         // the profiled step to show, 0: the newest
+  int32_t shownRanks = 0;         // timelines on screen: a step's ranks come in one after the other
+  DepartureScan departures = {};  // how far it has come
 };
 
 /// Where a rank's measured step differs from its prediction.
@@ -51,8 +53,10 @@ struct LiveUpdate {
   Contact contact;                        // of that run
   RunPace pace;
   std::optional<Exposed> exposed;
-  std::optional<InheritedCurves> inherited;  // of a run that was resumed; when it is read first
-  std::vector<storage::StepRow> steps;
+  std::optional<std::vector<Ancestor>> ancestors;  // when the run is read first
+  std::vector<storage::StepRow> steps;             // after the cursor
+  std::optional<StepsBefore> before;               // `steps` are only the newest ones
+  DepartureScan departures;
   std::vector<storage::LogLine> lines;
   std::vector<storage::LogGap> gaps;
   std::vector<int64_t> profiled;           // all profiled steps, ascending

@@ -161,7 +161,7 @@ void LogCard::copy() {
 }
 
 void LogCard::addStepMenu() {
-  steps_ = iconButton(QStringLiteral("columns"), tr("Step lines"));
+  steps_ = iconButton(QStringLiteral("columns"), tr("Step lines, of the newest steps"));
   steps_->setObjectName(QStringLiteral("stepLines"));
   steps_->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(steps_);

@@ -41,6 +41,8 @@ bool LogLines::add(const std::vector<storage::LogLine>& lines,
                    const std::vector<StepPoint>& steps) {
   const double lastLine = lines_.empty() ? 0 : lines_.back().time;
   const double lastStep = steps_.empty() ? 0 : steps_.back().time;
+  if (steps_.size() >= 2 * kMaxSteps)
+    steps_.erase(steps_.begin(), steps_.end() - static_cast<std::ptrdiff_t>(kMaxSteps));
   firstNewLine_ = lines_.size();
   firstNewStep_ = steps_.size();
   lines_.insert(lines_.end(), lines.begin(), lines.end());

@@ -29,6 +29,9 @@ class LogLines {
     bool folds = {};  // it is long: `text` may be the beginning only
   };
 
+  /// The steps that are kept: the newest ones.
+  static constexpr size_t kMaxSteps = 10'000;
+
   void clear();
   /// True when all of it comes after what was there: it can be added at the end.
   bool add(const std::vector<storage::LogLine>& lines, const std::vector<StepPoint>& steps);

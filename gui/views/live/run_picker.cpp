@@ -13,7 +13,7 @@ RunPicker::RunPicker(QWidget* parent) : QComboBox(parent) {
   setObjectName(QStringLiteral("runPicker"));
   setAccessibleName(tr("Run"));
   setMinimumWidth(150);
-  setMaximumWidth(240);
+  setMaximumWidth(420);
   setIconSize({12, 12});
   setSizeAdjustPolicy(QComboBox::AdjustToContents);
   addItem(QString());

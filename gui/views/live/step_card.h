@@ -30,6 +30,7 @@ class StepCard : public Card {
   void setStale(bool stale);
   /// Remembers which rows and lanes are shown.
   void keepLanes() { view_->keepLanesAs(QStringLiteral("live/lanes")); }
+  void resetLanes() { view_->timeline()->setLanes({}); }
   void setEmptyText(const QString& text) { timeline_->setEmptyText(text); }
 
   int64_t step() const { return shown_.step; }

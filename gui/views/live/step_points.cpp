@@ -17,10 +17,6 @@ std::optional<double> value(const storage::StepRow& row, const char* name) {
   return found->second;
 }
 
-void raise(double& highest, double value) {
-  if (std::isnan(highest) || value > highest) highest = value;
-}
-
 }  // namespace
 
 void StepPoints::add(const storage::StepRow& row, double now) {
@@ -72,6 +68,13 @@ std::vector<StepPoint> StepPoints::take(const std::vector<storage::StepRow>& row
     held_.erase(first);
   }
   return points;
+}
+
+void StepPoints::begin(const StepsBefore& before) {
+  *this = {};
+  constexpr int32_t kAnyRank =
+      std::numeric_limits<int32_t>::max();  // later rows are of a lower one
+  for (const auto& [name, value] : before.latest) latest_[name] = {kAnyRank, value};
 }
 
 std::optional<Lag> StepPoints::lag() const {

@@ -1,6 +1,7 @@
 // Steps as the charts show them: one point for all ranks. Plain data.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -26,6 +27,18 @@ struct StepPoint {
   bool hasLoss = false;         // reported, be it NaN
 };
 
+/// The steps before the newest ones, in sum.
+struct StepsBefore {
+  std::map<std::string, double> latest;  // each metric's newest value, of the lowest rank
+  int64_t profiled = 0;                  // so many steps
+  std::vector<double> exposedShares;     // of some of these
+};
+
+/// Takes on a value that is larger, or the first.
+inline void raise(double& highest, double value) {
+  if (std::isnan(highest) || value > highest) highest = value;
+}
+
 /// Ranks that have not ended a step that others have.
 struct Lag {
   std::vector<int32_t> ranks;
@@ -42,6 +55,8 @@ class StepPoints {
   std::vector<StepPoint> take(const std::vector<storage::StepRow>& rows, size_t ranks, bool ended,
                               double now = 0);
   std::optional<Lag> lag() const;
+  /// Begins after these steps.
+  void begin(const StepsBefore& before);
 
   /// The newest value of a metric, from the lowest rank that reports it.
   std::optional<double> latest(const std::string& metric) const;

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kColumnKey = Qt::UserRole;
 constexpr int kPanelWide = 420, kPanelHigh = 460;
+constexpr int kUsualTail = 100;
 
 /// Keys that are facts of a run, and no columns of the standard table.
 constexpr const char* kMoreFacts[] = {"age", "notes", "group", "parent"};
@@ -36,11 +37,28 @@ ColumnPanel::ColumnPanel(Session& session, QWidget* parent)
   list_->setEditTriggers(QAbstractItemView::NoEditTriggers);
   list_->setTextElideMode(Qt::ElideMiddle);
   list_->setFocusPolicy(Qt::NoFocus);
+  tail_ = new QSpinBox;
+  tail_->setObjectName(QStringLiteral("tailSamples"));
+  tail_->setAccessibleName(tr("Samples at the end of a metric"));
+  tail_->setToolTip(
+      tr("The list has each metric's mean and best value over its last samples: so many"));
+  tail_->setRange(1, static_cast<int>(workbench::kMaxTail));
+  tail_->setValue(kUsualTail);
+  tail_->setGroupSeparatorShown(true);
+  connect(tail_, &QSpinBox::valueChanged, this, &ColumnPanel::fill);
   QPushButton* reset = linkButton(tr("Reset columns"));
   QVBoxLayout* column = columnOf(this, {8, 8, 8, 8}, 8);
   column->addWidget(field_);
   column->addWidget(list_, 1);
-  column->addWidget(reset, 0, Qt::AlignLeft);
+  auto* foot = new QWidget;
+  QHBoxLayout* row = rowOf(foot, {}, 8);
+  QLabel* name = muted(tr("mean and best of the last"));
+  name->setBuddy(tail_);
+  row->addWidget(name);
+  row->addWidget(tail_);
+  row->addStretch(1);
+  row->addWidget(reset);
+  column->addWidget(foot);
   setFocusProxy(field_);
   connect(field_, &QLineEdit::textChanged, this, [this](const QString& typed) {
     matching_.setFilterFixedString(typed);
@@ -64,27 +82,39 @@ void ColumnPanel::add(const QString& key, const QString& part, const QString& la
   items_.appendRow(item);
 }
 
-void ColumnPanel::fill(const workbench::RunKeys& keys) {
+/// Its aggregates over all samples, and over the last.
+void ColumnPanel::addMetric(const std::string& metric) {
+  const bool hasBest = telemetry::metric(metric).better != telemetry::Better::neither;
+  const auto addKey = [&](const workbench::MetricKey& key) {
+    const std::string text = workbench::to_string(key);
+    add(QString::fromStdString(text), tr("metric"),
+        QString::fromStdString(workbench::label_of(text)));
+  };
+  for (const std::string_view aggregate : workbench::aggregates())
+    if (aggregate != "best" || (hasBest && metric != "loss"))
+      addKey({std::string(aggregate), metric});
+  addKey({"mean", metric, tail_->value()});
+  if (hasBest) addKey({"best", metric, tail_->value()});
+  for (const QString& shown : shown_)  // of another number
+    if (const auto key = workbench::metric_key(shown.toStdString());
+        key && key->metric == metric && key->tail > 0 && key->tail != tail_->value())
+      addKey(*key);
+}
+
+void ColumnPanel::fill() {
   items_.clear();
   for (const auto& [key, label] : builtIn_) add(key, tr("run"), label);
   for (const char* key : kMoreFacts) add(QString::fromLatin1(key), tr("run"), {});
-  for (const std::string& name : keys.columns) {
+  for (const std::string& name : keys_.columns) {
     const qsizetype dot = static_cast<qsizetype>(name.find('.'));
     const QString key = QString::fromStdString(name);
     add(key, key.left(dot), QString::fromStdString(workbench::label_of(name)));
   }
   // First those that Heddle knows, the most important first.
-  std::vector<std::string> metrics = keys.metrics;
+  std::vector<std::string> metrics = keys_.metrics;
   std::ranges::stable_sort(metrics, {},
                            [](const std::string& name) { return telemetry::order_of(name); });
-  for (const std::string& metric : metrics)
-    for (const std::string_view aggregate : workbench::aggregates()) {
-      const bool hasBest = telemetry::metric(metric).better != telemetry::Better::neither;
-      if (aggregate == "best" && (!hasBest || metric == "loss")) continue;
-      const std::string key = std::string(aggregate) + '(' + metric + ')';
-      add(QString::fromStdString(key), tr("metric"),
-          QString::fromStdString(workbench::label_of(key)));
-    }
+  for (const std::string& metric : metrics) addMetric(metric);
   list_->setCurrentIndex(matching_.index(0, 0));
 }
 
@@ -93,11 +123,14 @@ void ColumnPanel::open(QWidget* at, const QList<std::pair<QString, QString>>& bu
   builtIn_ = builtIn;
   shown_ = shown;
   field_->clear();
-  fill({});
+  keys_ = {};
+  fill();
   session_.read(
       reading_, [](storage::Reader& reader) { return workbench::read_keys(reader); },
-      [this](const Result<workbench::RunKeys>& keys) {
-        if (keys) fill(*keys);
+      [this](Result<workbench::RunKeys> keys) {
+        if (!keys) return;
+        keys_ = std::move(*keys);
+        fill();
       });
   const QRect room = at->screen()->availableGeometry();
   resize(kPanelWide, std::min(kPanelHigh, room.height() - 2 * metric::edge));

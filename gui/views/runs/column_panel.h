@@ -4,6 +4,7 @@
 
 #include <QFrame>
 #include <QListView>
+#include <QSpinBox>
 #include <QSortFilterProxyModel>
 #include <QStandardItemModel>
 
@@ -31,13 +32,16 @@ class ColumnPanel : public QFrame {
 
  private:
   void add(const QString& key, const QString& part, const QString& label);
-  void fill(const workbench::RunKeys& keys);
+  void addMetric(const std::string& metric);
+  void fill();
   void toggle(const QModelIndex& index);
 
   Session& session_;
   Job reading_;
   SearchField* field_;
   QListView* list_;
+  QSpinBox* tail_;  // of how many last samples a mean is
+  workbench::RunKeys keys_;
   QStandardItemModel items_;
   QSortFilterProxyModel matching_;
   QList<std::pair<QString, QString>> builtIn_;

@@ -19,13 +19,14 @@ struct FilterValues {
   std::map<std::string, RunsModel::Values> values;
 };
 
-Result<FilterValues> readFilterValues(storage::Reader& reader, RunFilter filter) {
+Result<FilterValues> readFilterValues(storage::Reader& reader, RunFilter filter,
+                                      workbench::MetricTails& tails) {
   FilterValues found;
   const auto keys = workbench::read_keys(reader);
   if (!keys) return fail(keys);
   for (const std::string& key : filter.keys()) {
     if (RunsModel::isOfRow(key)) continue;
-    auto values = workbench::read_values(reader, *keys, key);
+    auto values = workbench::read_values(reader, *keys, key, &tails);
     if (values)
       found.values[key] = std::move(*values);
     else
@@ -54,7 +55,7 @@ FilterBar::FilterBar(Session& session, RunsModel& model, QWidget* parent)
       tr("Words: debug, \"two words\"\n"
          "Columns: state is done, steps > 1k, loss = nan, memory < 2 GiB, created > 2d\n"
          "Tags and patterns: tags has fp8, name ~ \"debug*\"\n"
-         "Metrics: best(loss) < 3, last(grad_norm) > 1\n"
+         "Metrics: best(loss) < 3, last(grad_norm) > 1, mean(loss, 100) < 3 of the last 100\n"
          "Any key of recipe, environment or results: lr > 1e-4, wrapping.mode = none\n"
          "Joined by and, or, not and brackets. Ctrl+Space lists what may come next"));
   note_ = new ElidedLabel({}, "error");
@@ -85,7 +86,10 @@ void FilterBar::apply() {
     return take(filter);
   }
   session_.read(
-      reading_, [filter](storage::Reader& reader) { return readFilterValues(reader, filter); },
+      reading_,
+      [filter, tails = model_.tails()](storage::Reader& reader) {
+        return readFilterValues(reader, filter, *tails);
+      },
       [this](Result<FilterValues> found) {
         if (!found)
           return Q_EMIT session_.message(QString::fromStdString(found.error().message), Tone::bad);

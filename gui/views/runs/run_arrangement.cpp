@@ -42,10 +42,7 @@ RunArrangement::RunArrangement(Session& session, RunsModel& model, RunLines& lin
   connect(&lines_, &RunLines::sortsChanged, &saving_, qOverload<>(&QTimer::start));
   connect(columns_, &RunColumns::sparedChanged, this, &RunArrangement::showSpared);
   connect(panel_, &ColumnPanel::columnChosen, this, &RunArrangement::setColumn);
-  connect(panel_, &ColumnPanel::resetWanted, this, [this] {
-    readAdded({});
-    columns_->reset();
-  });
+  connect(panel_, &ColumnPanel::resetWanted, this, &RunArrangement::resetColumns);
   header->setContextMenuPolicy(Qt::CustomContextMenu);
   connect(header, &QWidget::customContextMenuRequested, this, [this](const QPoint& position) {
     offer(header_->logicalIndexAt(position), header_->mapToGlobal(position));
@@ -112,7 +109,8 @@ void RunArrangement::setColumn(const QString& key, bool shown) {
 void RunArrangement::readAdded(const QStringList& keys) {
   session_.read(
       reading_,
-      [keys](storage::Reader& reader) -> Result<std::map<std::string, RunsModel::Values>> {
+      [keys, tails = model_.tails()](
+          storage::Reader& reader) -> Result<std::map<std::string, RunsModel::Values>> {
         std::map<std::string, RunsModel::Values> values;
         if (keys.isEmpty()) return values;
         const auto known = workbench::read_keys(reader);
@@ -121,7 +119,7 @@ void RunArrangement::readAdded(const QStringList& keys) {
           const std::string key = each.toStdString();
           if (RunsModel::isOfRow(key)) continue;
           // A view may name a column that no run of this store has: it is empty.
-          if (auto found = workbench::read_values(reader, *known, key))
+          if (auto found = workbench::read_values(reader, *known, key, tails.get()))
             values[key] = std::move(*found);
         }
         return values;
@@ -136,6 +134,17 @@ void RunArrangement::readAdded(const QStringList& keys) {
         if (renewed) columns_->renew();
         if (renewed) saving_.start();
       });
+}
+
+void RunArrangement::resetColumns() {
+  readAdded({});
+  columns_->reset();
+}
+
+void RunArrangement::reset() {
+  lines_.setSorts(standardSorts());
+  setGroup({});
+  resetColumns();
 }
 
 void RunArrangement::refresh() {
@@ -286,7 +295,7 @@ void RunArrangement::keep() {
 void RunArrangement::save() {
   if (!keeping_) return;
   RunView view = current();
-  view.filter.clear();  // a filter forgotten would hide runs
+  view.filter.clear();  // it is the session's, as what the runs of one store are searched for
   saveRunView(*openSettings(), {}, view);
 }
 

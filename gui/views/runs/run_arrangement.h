@@ -29,6 +29,8 @@ class RunArrangement : public QObject {
   /// Takes on the arrangement of the last time, and keeps it from now on.
   void keep();
   bool isReady() const { return !reading_.running() && panel_->isReady(); }
+  /// The columns, sorts and groups of the first day.
+  void reset();
   /// Opens the menu of a column under its header.
   void offerAt(int column);
   /// Opens the panel that chooses columns.
@@ -38,6 +40,7 @@ class RunArrangement : public QObject {
   void makeButtons(FilterBar* filter);
   void showSpared();
   void setColumn(const QString& key, bool shown);
+  void resetColumns();
   void readAdded(const QStringList& keys);
   void fillGroupMenu(QMenu* menu);
   void fillViewMenu(QMenu* menu);

@@ -4,6 +4,7 @@
 
 #include "gui/format.h"
 #include "gui/widgets/file_dialog.h"
+#include "gui/widgets/why_not.h"
 #include "storage/export.h"
 #include "workbench/weights.h"
 
@@ -12,6 +13,7 @@ namespace heddle::gui {
 void allow(QAction* action, const QString& text, const QString& reason) {
   action->setText(reason.isEmpty() ? text : QStringLiteral("%1 – %2").arg(text, reason));
   action->setEnabled(reason.isEmpty());
+  setWhyNot(action, reason);
 }
 
 RunExport::RunExport(Session& session, QWidget* page)
@@ -25,6 +27,7 @@ RunExport::RunExport(Session& session, QWidget* page)
   export_->setObjectName(QStringLiteral("exportRuns"));
   weights_ = new QAction(icon(QStringLiteral("checkpoint")), tr("Export weights"), this);
   weights_->setObjectName(QStringLiteral("exportWeights"));
+  setWhyNot(export_, tr("choose a run first"));
   weights_->setToolTip(tr("The newest checkpoint, as a folder that transformers loads"));
   connect(export_, &QAction::triggered, this, &RunExport::exportRuns);
   connect(weights_, &QAction::triggered, this, &RunExport::exportWeights);

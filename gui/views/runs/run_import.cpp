@@ -1,35 +1,12 @@
 #include "gui/views/runs/run_import.h"
 
-#include <QFileInfo>
-#include <QMimeData>
-#include <QUrl>
-#include <algorithm>
-
 #include "gui/format.h"
 #include "gui/widgets/file_dialog.h"
 
 namespace heddle::gui {
-namespace {
-
-bool isImportable(const QString& path) {
-  const QFileInfo file(path);
-  return file.isDir() ||
-         (file.isFile() && std::ranges::any_of(workbench::importers(), [&](const auto* importer) {
-            return importer->recognise(path.toStdString());
-          }));
-}
-
-}  // namespace
 
 RunImport::RunImport(Session& session, QWidget* page)
     : QObject(page), session_(session), page_(page), importing_(session.workingThreads(), this) {}
-
-QStringList RunImport::pathsIn(const QMimeData* data) {
-  QStringList paths;
-  for (const QUrl& url : data->urls())
-    if (url.isLocalFile() && isImportable(url.toLocalFile())) paths << url.toLocalFile();
-  return paths;
-}
 
 void RunImport::choose() {
   take(FileDialog::folders(page_, tr("Run directories to import, or folders that contain some"),

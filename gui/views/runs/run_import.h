@@ -7,8 +7,6 @@
 #include "gui/session.h"
 #include "workbench/import.h"
 
-class QMimeData;
-
 namespace heddle::gui {
 
 class RunImport : public QObject {
@@ -21,8 +19,6 @@ class RunImport : public QObject {
   void choose();
   void take(const QStringList& chosen);
   bool isReady() const { return !importing_.running(); }
-  /// The dragged folders of this machine, and files that are runs.
-  static QStringList pathsIn(const QMimeData* data);
 
  Q_SIGNALS:
   /// The runs that have come in.

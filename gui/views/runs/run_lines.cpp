@@ -102,6 +102,11 @@ void RunLines::fold(const QModelIndex& index, bool folded) {
   arrange();
 }
 
+void RunLines::setFolds(RunFolds folds) {
+  folds_ = std::move(folds);
+  arrange();
+}
+
 void RunLines::foldAll(bool folded) {
   folds_ = {};
   if (folded) {

@@ -28,6 +28,8 @@ class RunLines : public QAbstractTableModel {
   /// Folds a group or a tree, or unfolds it.
   void fold(const QModelIndex& index, bool folded);
   void foldAll(bool folded);
+  const RunFolds& folds() const { return folds_; }
+  void setFolds(RunFolds folds);
 
   const RunLine& line(int line) const { return order_.lines[static_cast<size_t>(line)]; }
   bool isHead(const QModelIndex& index) const { return line(index.row()).row < 0; }

@@ -11,6 +11,7 @@
 #include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
 #include "gui/views/runs/run_copy.h"
+#include "gui/widgets/why_not.h"
 
 namespace heddle::gui {
 namespace {
@@ -41,6 +42,9 @@ RunMarks::RunMarks(Session& session, RunsModel& model, RunLines& lines, RunsTabl
       make("copyRuns", tr("Copy rows"), QStringLiteral("copy"), QKeySequence(QKeySequence::Copy));
   markdown_ = make("copyMarkdown", tr("Copy rows as Markdown"), QStringLiteral("copy"),
                    QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C));
+  for (QAction* action : {star_, tags_, archive_, copy_, markdown_})
+    setWhyNot(action, tr("choose a run first"));
+  setWhyNot(rename_, tr("choose one run"));
   connect(star_, &QAction::triggered, this, [this] { star(chosen_()); });
   connect(tags_, &QAction::triggered, this, [this] {
     const QModelIndex at = table_->currentIndex();

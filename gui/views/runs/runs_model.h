@@ -5,6 +5,7 @@
 #include <QAbstractTableModel>
 #include <QHash>
 #include <map>
+#include <memory>
 
 #include "gui/views/runs/run_rows.h"
 #include "workbench/run_values.h"
@@ -59,6 +60,9 @@ class RunsModel : public QAbstractTableModel {
   void setAdded(const QStringList& keys, std::map<std::string, Values> values);
   const QStringList& added() const { return added_; }
 
+  /// For the thread that reads: see workbench/metric_tails.h.
+  const std::shared_ptr<workbench::MetricTails>& tails() const { return tails_; }
+
   /// Values of a key that is no column of the table, for filters.
   void setValues(const std::string& key, Values values);
   /// Whether a key has values without setValues.
@@ -81,6 +85,7 @@ class RunsModel : public QAbstractTableModel {
   QStringList added_;
   QList<bool> addedNumbers_;
   std::map<std::string, Values> values_;
+  std::shared_ptr<workbench::MetricTails> tails_ = std::make_shared<workbench::MetricTails>();
 };
 
 }  // namespace heddle::gui

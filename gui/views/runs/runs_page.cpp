@@ -10,6 +10,7 @@
 #include "gui/theme/theme.h"
 #include "gui/views/lineage/end_dialog.h"
 #include "gui/widgets/focus_line.h"
+#include "gui/widgets/why_not.h"
 #include "workbench/control.h"
 #include "workbench/ending.h"
 
@@ -129,6 +130,12 @@ void RunsPage::makeActions() {
   remove_->setProperty("topBar", true);
   untick_ = make(QStringLiteral("untickRuns"), tr("Untick all"), QStringLiteral("close"));
   untick_->setToolTip(tr("Esc in the table"));
+  setWhyNot(compare_, tr("tick two runs or more"));
+  setWhyNot(untick_, tr("no run is ticked"));
+  setWhyNot(stop_, tr("none of the chosen runs is running"));
+  for (QAction* action : {restore_, remove_}) setWhyNot(action, tr("choose a run first"));
+  for (QAction* action : {resume_, fork_}) setWhyNot(action, tr("choose one run that has ended"));
+  setWhyNot(reproduce_, tr("choose one run"));
   connect(untick_, &QAction::triggered, this,
           [this] { selection_->select(QItemSelection(), QItemSelectionModel::Clear); });
   connect(compare_, &QAction::triggered, this,
@@ -238,6 +245,7 @@ QString RunsPage::subtitle() const {
 }
 
 void RunsPage::activated() {
+  if (!restored_.isEmpty()) filter_->setText(restored_["filter"].toString());
   if (reading_.running()) return;
   session().read(
       reading_,
@@ -272,6 +280,7 @@ void RunsPage::setRows(Rows rows) {
   else if (drawer_->isVisible())
     drawer_->showRun(drawer_->run());
   drawer_->setVisible(model_.rowCount() > 0 && !drawerClosed_);
+  if (!restored_.isEmpty()) restoring_.start();
   exports_->renew();
   selectionChanged();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QStackedWidget>
+#include <QTimer>
 
 #include "gui/page.h"
 #include "gui/session.h"
@@ -37,6 +38,9 @@ class RunsPage : public Page {
   void showRun(qint64 run) override;
   void showRuns(const QList<qint64>& runs) override;
   void keepLayout() override { arrangement_->keep(); }
+  void resetLayout() override { arrangement_->reset(); }
+  QJsonObject keptState() const override;
+  void restoreState(const QJsonObject& state) override;
   bool isReady() const override;
 
   /// Ids of the selected runs, in the order of the table; those that the filter hides come last.
@@ -70,6 +74,7 @@ class RunsPage : public Page {
   QList<qint64> parentsFirst(QList<qint64> runs) const;
   QList<NamedRun> named(const QList<qint64>& runs) const;
   void closeDrawer();
+  void restoreRows();
   void say(const QString& text, Tone tone) { Q_EMIT session().message(text, tone); }
 
   Job reading_;
@@ -98,6 +103,8 @@ class RunsPage : public Page {
   bool drawerClosed_ = false;
   QList<qint64> wanted_;  // to be selected once their rows are there
   std::optional<qint64> menuOf_;
+  QJsonObject restored_;  // still to be put in use; empty: nothing is
+  QTimer restoring_;
   QAction* train_;
   QAction* import_;
   QAction* compare_;

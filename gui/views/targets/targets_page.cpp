@@ -13,6 +13,7 @@
 #include "gui/widgets/dialog.h"
 #include "gui/widgets/layouts.h"
 #include "gui/widgets/list_keys.h"
+#include "gui/widgets/why_not.h"
 
 namespace heddle::gui {
 namespace {
@@ -72,6 +73,8 @@ TargetsPage::TargetsPage(Session& session, QWidget* parent)
   connect(probe_, &QAction::triggered, this, &TargetsPage::probeCurrent);
   edit_ = new QAction(icon(QStringLiteral("compose")), tr("Edit target"), this);
   connect(edit_, &QAction::triggered, this, &TargetsPage::editCurrent);
+  setWhyNot(probe_, tr("the host is busy"));
+  setWhyNot(edit_, tr("only hosts that were added, while they are not busy, can be edited"));
 
   list_ = new HostList(model_);
   list_->setContextMenuPolicy(Qt::CustomContextMenu);

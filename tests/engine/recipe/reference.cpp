@@ -2,7 +2,7 @@
 
 #include <fmt/ranges.h>
 
-#include "engine/recipe/parse.h"
+#include "engine/recipe/members.h"
 
 namespace heddle::recipe {
 namespace {
@@ -22,6 +22,12 @@ std::string meaning(const KeyInfo& info) {
   return text;
 }
 
+std::string row(const KeyInfo& info) {
+  const std::string fallback = info.fallback.empty() ? "" : '`' + info.fallback + '`';
+  return fmt::format("| `{}` | {} | {} | {} |\n", info.key, fallback, cell(info.valid),
+                     cell(meaning(info)));
+}
+
 }  // namespace
 
 std::string reference() {
@@ -36,9 +42,8 @@ std::string reference() {
     text += fmt::format("\n## {}\n\n| key | default | valid | what it is |\n|---|---|---|---|\n",
                         group);
     for (const KeyInfo* each : keys_of(group)) {
-      const KeyInfo& info = *each;
-      text += fmt::format("| `{}` | `{}` | {} | {} |\n", info.key, info.fallback, cell(info.valid),
-                          cell(meaning(info)));
+      text += row(*each);
+      for (const KeyInfo& member : members_of(each->key)) text += row(member);
     }
   }
   return text;

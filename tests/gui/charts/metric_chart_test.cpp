@@ -82,6 +82,62 @@ class MetricChartTest : public QObject {
     }
   }
 
+  // It is what a chart that reads all of it shows.
+  void a_curve_goes_on_from_where_it_ended() {
+    for (const ChartX x : {ChartX::step, ChartX::time}) {
+      BoardStore store;
+      const auto run = store.run("going on");
+      const std::vector<ChartSpec> charts{{.metric = "loss", .x = x},
+                                          {.metric = "tokens_per_second", .x = x}};
+      ChartBoard board(*store.session);
+      board.setDefaults(charts);
+      board.setRuns({store.shown(run, "run")});
+      store.steps(run, 1, 6000);
+      store.steps(run, 1, 6000, 0, 1);
+      showBoard(board);
+      for (int64_t step = 6001; step < 6400; step += 100) {
+        // A rank is ahead of the other, in turn.
+        const int first = step % 200 == 1 ? 0 : 1;
+        for (const int rank : {first, 1 - first}) {
+          store.steps(run, step, step + 99, 0, rank);
+          board.refresh();
+          wait(board);
+          wait(board);
+        }
+      }
+      ChartBoard whole(*store.session);
+      whole.setDefaults(charts);
+      whole.setRuns({store.shown(run, "run")});
+      showBoard(whole);
+      for (size_t i = 0; i < charts.size(); ++i) {
+        const MetricChart &grown = *board.charts()[i], &right = *whole.charts()[i];
+        QCOMPARE(grown.xExtent().high, right.xExtent().high);
+        const Series &smooth = grown.smooth(0), &wanted = right.smooth(0);
+        QVERIFY(std::abs(smooth.lastY() - wanted.lastY()) < 1e-12);
+        QCOMPARE(smooth.lastX(), wanted.lastX());
+        QCOMPARE(grown.series(0).lastX(), right.series(0).lastX());
+        for (size_t k = 1; k < grown.series(0).size(); ++k) {
+          QVERIFY(grown.series(0).x()[k] > grown.series(0).x()[k - 1]);
+          if (i == 1) QCOMPARE(grown.series(0).y()[k], 500.5);  // never one rank's alone
+        }
+      }
+    }
+  }
+
+  void a_rank_that_is_read_late_changes_the_curve_from_its_beginning() {
+    BoardStore store;
+    const auto run = store.run("imported");
+    store.steps(run, 1, 100);
+    ChartBoard board(*store.session);
+    board.setDefaults({{.metric = "tokens_per_second", .smoothing = 0}});
+    board.setRuns({store.shown(run, "run")});
+    showBoard(board);
+    QCOMPARE(chartOf(board)->series(0).y()[3], 500.0);
+    store.steps(run, 1, 100, 0, 1);
+    board.refresh();
+    QTRY_COMPARE_WITH_TIMEOUT(chartOf(board)->series(0).y()[3], 500.5, 20000);
+  }
+
   void x_is_tokens_or_time_as_well_as_steps() {
     BoardStore store;
     const auto run = store.run("a");
@@ -99,6 +155,12 @@ class MetricChartTest : public QObject {
     wait(board);
     QTRY_COMPARE_WITH_TIMEOUT(chart->curves(), 1, 20000);
     QVERIFY(std::abs(chart->series(0).x()[9] - chart->series(0).x()[8] - 0.5) < 1e-6);
+    // The clock is each step's own, not that of the start before the first step.
+    spec.x = ChartX::clock;
+    chart->setSpec(spec);
+    wait(board);
+    QTRY_COMPARE_WITH_TIMEOUT(chart->curves(), 1, 20000);
+    QTRY_COMPARE(chart->series(0).x()[9], 1e9 + 5);
   }
 
   void ranks_are_one_curve_or_each_its_own() {

@@ -8,7 +8,7 @@
 #include <QTest>
 
 #include "gui/theme/theme.h"
-#include "gui/views/compare/run_chooser.h"
+#include "gui/widgets/run_chooser.h"
 #include "gui/widgets/empty_state.h"
 #include "storage/writer.h"
 #include "tests/support/results.h"

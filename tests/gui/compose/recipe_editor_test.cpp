@@ -1,9 +1,14 @@
 // The recipe's text follows what is edited elsewhere.
 #include "gui/views/compose/recipe_editor.h"
 
+#include <QApplication>
+#include <QHelpEvent>
+#include <QLabel>
+#include <QListWidget>
 #include <QScrollBar>
 #include <QTest>
 #include <QTextBlock>
+#include <QToolTip>
 
 #include "gui/theme/theme.h"
 #include "gui/views/compose/changed_lines.h"
@@ -74,6 +79,88 @@ class RecipeEditorTest : public QObject {
     document->setKeys({{"model.n_layers", "7"}, {"hardware.ranks", "2"}}, "two");
     QCOMPARE(marked(*editor), (QStringList{"n_layers = 7", "[hardware]", "ranks = 2"}));
     QVERIFY(isSeen(*editor, "n_layers = 7"));
+  }
+
+  void keys_and_values_are_completed_while_one_types() {
+    const auto document = documentOf("[wrapping]\n");
+    const auto editor = shown<RecipeEditor>(QSize(700, 400), *document);
+    editor->moveCursor(QTextCursor::End);
+    auto* list = editor->findChild<QListWidget*>("recipeCompletion");
+    QVERIFY(!list->isVisible());
+    QTest::keyClicks(editor.get(), "mo");
+    QVERIFY(list->isVisible());
+    QCOMPARE(list->item(0)->text(), QString("mode"));
+    const auto* help = editor->findChild<QLabel*>("completionHelp");
+    QVERIFY(help->isVisible());
+    QVERIFY2(help->text().contains("gathered together"), qPrintable(help->text()));
+    QVERIFY(help->text().contains("default: \"auto\""));
+    // The values follow; Down and Enter take one.
+    QTest::keyClick(editor.get(), Qt::Key_Tab);
+    QCOMPARE(document->text(), QString("[wrapping]\nmode = "));
+    QVERIFY(list->isVisible());
+    QTest::keyClick(editor.get(), Qt::Key_Down);
+    QTest::keyClick(editor.get(), Qt::Key_Return);
+    QCOMPARE(document->text(), QString("[wrapping]\nmode = \"layers\""));
+    QVERIFY(!list->isVisible());
+    QVERIFY(document->faults().empty() || document->mistakes() == 0);
+    // Each is an edit of its own.
+    document->history()->undo();
+    QCOMPARE(document->text(), QString("[wrapping]\nmode = "));
+  }
+
+  void enter_is_a_new_line_where_nothing_is_offered() {
+    const auto document = documentOf("[training]\n");
+    const auto editor = shown<RecipeEditor>(QSize(700, 400), *document);
+    editor->moveCursor(QTextCursor::End);
+    auto* list = editor->findChild<QListWidget*>("recipeCompletion");
+    QTest::keyClicks(editor.get(), "steps = 1");
+    QVERIFY(!list->isVisible());
+    QTest::keyClick(editor.get(), Qt::Key_Return);
+    QCOMPARE(document->text(), QString("[training]\nsteps = 1\n"));
+    // A key that is asked for, and one that nobody wants.
+    QTest::keyClick(editor.get(), Qt::Key_Space, Qt::ControlModifier);
+    QVERIFY(list->isVisible());
+    QTest::keyClick(editor.get(), Qt::Key_Escape);
+    QVERIFY(!list->isVisible());
+    QTest::keyClicks(editor.get(), "se");
+    QVERIFY(list->isVisible());
+    QTest::keyClick(editor.get(), Qt::Key_Left);
+    QVERIFY(!list->isVisible());
+    QCOMPARE(document->text(), QString("[training]\nsteps = 1\nse"));
+  }
+
+  void an_unknown_key_is_offered_as_what_was_meant() {
+    const auto document = documentOf("[training]\nstpes = 5\n");
+    const auto editor = shown<RecipeEditor>(QSize(700, 400), *document);
+    QCOMPARE(QString::fromStdString(document->faults().front().suggestion),
+             QString("training.steps"));
+    editor->goTo(2, 6);
+    QTest::keyClick(editor.get(), Qt::Key_Space, Qt::ControlModifier);
+    QTest::keyClick(editor.get(), Qt::Key_Return);
+    QCOMPARE(document->text(), QString("[training]\nsteps = 5\n"));
+    QCOMPARE(document->mistakes(), 0);
+  }
+
+  void the_pointer_and_f1_show_a_key_s_help() {
+    const auto document = documentOf("# mine\n[training]\nmax_norm = 1.0\n");
+    const auto editor = shown<RecipeEditor>(QSize(700, 400), *document);
+    editor->goTo(3, 3);
+    const QPoint at = editor->viewport()->mapTo(editor.get(), editor->cursorRect().center());
+    QHelpEvent rests(QEvent::ToolTip, at, editor->mapToGlobal(at));
+    QApplication::sendEvent(editor.get(), &rests);
+    QTRY_VERIFY(QToolTip::text().contains("Gradients with a larger norm"));
+    QVERIFY(QToolTip::text().contains("training.max_norm; valid: 0 or more; default: 1.0"));
+    QToolTip::hideText();
+    QTRY_VERIFY(!QToolTip::isVisible());
+    QTest::keyClick(editor.get(), Qt::Key_F1);
+    QVERIFY(QToolTip::text().contains("Gradients with a larger norm"));
+    QToolTip::hideText();
+    // Where no key is, F1 is the page's.
+    editor->goTo(1, 3);
+    QKeyEvent override(QEvent::ShortcutOverride, Qt::Key_F1, Qt::NoModifier);
+    override.ignore();
+    QApplication::sendEvent(editor.get(), &override);
+    QVERIFY(!override.isAccepted());
   }
 
   void marks_go_with_typing_and_with_another_recipe() {

@@ -82,6 +82,11 @@ struct Shown {
     }
     return nullptr;
   }
+  /// Empty where the chart has no such curve.
+  Series curve(const QString& title, int number = 0) const {
+    const LineChart* found = chart(title);
+    return found && found->curves() > number ? found->series(number) : Series();
+  }
   Tile* tile(const char* name) const { return page->findChild<Tile*>(QLatin1String(name)); }
   QAction* action(const char* name) const { return page->findChild<QAction*>(QLatin1String(name)); }
 

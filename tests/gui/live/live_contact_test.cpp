@@ -67,7 +67,7 @@ class LiveContactTest : public QObject {
     must(shown.writer->set_link(shown.run, {.heard = unixNow()}).get());
     QVERIFY(QTest::qWaitFor([&] { return !banner->isVisible(); }, 20000));
     QVERIFY(!shown.tile("throughputTile")->isStale());
-    QCOMPARE(shown.chart("Loss")->series(0).size(), 9u);
+    QTRY_COMPARE_WITH_TIMEOUT(shown.curve("Loss").size(), size_t(9), 20000);
   }
 
   void who_was_slow_is_grey_while_the_run_is_not_heard_of() {

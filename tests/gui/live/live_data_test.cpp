@@ -91,6 +91,78 @@ class LiveDataTest : public QObject {
     QVERIFY(!nothing.time());
   }
 
+  void it_is_found_in_a_long_run_too_a_part_at_a_time() {
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("store.sqlite").toStdString();
+    auto writer = must(storage::Writer::open(path));
+    must(writer->take_lease());
+    const storage::RunId run = must(writer->create_run({.name = "long"}).get()).id;
+    must(
+        writer->set_results(run, {{"predicted_step_seconds", 1.0}, {"predicted_peak_bytes", 100.0}})
+            .get());
+    constexpr int64_t kSteps = 30'000, kSlow = 21'000, kLarge = 9'000;
+    for (const int32_t rank : {0, 1}) {
+      std::string log = must(telemetry::encode(telemetry::Start{1, rank, 2, "planned", {}, {}}, 0));
+      for (int64_t step = 1; step <= kSteps; ++step) {
+        const bool isSlow = step >= kSlow || step % 5000 == 0;
+        log += must(telemetry::encode(
+            telemetry::Step{step,
+                            2,
+                            {{"step_seconds", rank == 1 && isSlow ? 1.5 : 1.05},
+                             {"resident_bytes", rank == 0 && step >= kLarge ? 120.0 : 90.0}}},
+            static_cast<uint64_t>(step)));
+      }
+      must(writer->ingest(run, rank, 0, 0, log).get());
+    }
+    auto reader = must(storage::Reader::open(path));
+    const storage::RunDetail detail = must(reader.run(run));
+    DepartureScan scan;
+    do must(scan.goOn(reader, detail, false));
+    while (scan.more());
+    QCOMPARE(scan.found().memory()->step, kLarge);
+    QCOMPARE(scan.found().time()->step, kSlow);
+  }
+
+  void of_a_long_run_the_newest_steps_alone_are_read() {
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("store.sqlite").toStdString();
+    auto writer = must(storage::Writer::open(path));
+    must(writer->take_lease());
+    const storage::RunId run = must(writer->create_run({.name = "long"}).get()).id;
+    std::string log;
+    int64_t step = 0;
+    const auto train = [&](int64_t steps) {
+      const size_t before = log.size();
+      for (const int64_t last = step + steps; step < last;) {
+        ++step;
+        telemetry::Step record{step, 2, {{"loss", static_cast<double>(step)}}};
+        if (step == 10) record.values["validation_loss"] = 5;
+        log += must(telemetry::encode(record, static_cast<uint64_t>(step - 1)));
+      }
+      must(writer->ingest(run, 0, 0, before, log.substr(before)).get());
+    };
+    train(20'000);
+    auto reader = must(storage::Reader::open(path));
+    LiveUpdate update = must(readLive(reader, {}));
+    QVERIFY(update.steps.size() < 1000);
+    QCOMPARE(update.steps.back().step.step, step);
+    StepPoints points;
+    points.begin(update.before.value());
+    const auto given = points.take(update.steps, 1, false);
+    QCOMPARE(given.back().loss, 20'000.0);
+    QCOMPARE(points.latest("validation_loss").value(), 5.0);
+    QCOMPARE(points.latest("loss").value(), 20'000.0);
+    // What comes in while the page is shown is read on; after a while away the newest alone.
+    train(10);
+    const LiveCursor cursor{.run = run, .step = update.steps.back().id};
+    update = must(readLive(reader, cursor));
+    QVERIFY(update.steps.size() == 10 && !update.before);
+    train(20'000);
+    update = must(readLive(reader, cursor));
+    QVERIFY(update.steps.size() < 1000 && update.before);
+    QCOMPARE(update.steps.back().step.step, step);
+  }
+
   void a_loss_that_is_not_a_number_is_reported_as_one() {
     StepPoints steps;
     const auto points = steps.take({row(0, 1, {{"loss", std::nan("")}})}, 1, false);

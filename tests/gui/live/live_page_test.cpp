@@ -115,7 +115,7 @@ class LivePageTest : public QObject {
     first.feed();
     second.feed();
     shown.show();
-    QVERIFY(QTest::qWaitFor([&] { return shown.chart("Loss")->series(0).size() == 5; }, 20000));
+    QVERIFY(QTest::qWaitFor([&] { return shown.curve("Loss").size() == 5; }, 20000));
     QCOMPARE(shown.tile("lossTile")->value(), QString("1.600"));
     QCOMPARE(shown.tile("memoryTile")->value() + ' ' + shown.tile("memoryTile")->unit(),
              QString("3.00 GiB"));
@@ -135,10 +135,7 @@ class LivePageTest : public QObject {
     first.feed();
     second.feed();
     QVERIFY(QTest::qWaitFor(
-        [&] {
-          return shown.chart("Loss")->series(0).size() == 10 &&
-                 card->timeline()->rows().size() == 2;
-        },
+        [&] { return shown.curve("Loss").size() == 10 && card->timeline()->rows().size() == 2; },
         20000));
     QCOMPARE(card->step(), 10);
     QVERIFY(card->timeline()->rows()[1].warn);  // 20 % longer than the other
@@ -182,8 +179,7 @@ class LivePageTest : public QObject {
     second.step(12, std::nan(""));
     first.feed();
     second.feed();
-    QVERIFY(QTest::qWaitFor([&] { return !shown.chart("Loss")->series(0).notFinite().empty(); },
-                            20000));
+    QVERIFY(QTest::qWaitFor([&] { return !shown.curve("Loss").notFinite().empty(); }, 20000));
     QCOMPARE(shown.tile("lossTile")->value(), QString("NaN"));
     QVERIFY(shown.messages.isEmpty());
   }
@@ -254,47 +250,6 @@ class LivePageTest : public QObject {
     QCOMPARE(shown.tile("timeTile")->note(), QString("step 1,266 of 1,290"));
     auto reader = must(storage::Reader::open(shown.path));
     QCOMPARE(must(readPace(reader, must(reader.run(run)).summary)).step, int64_t(1266));
-  }
-
-  // Its parent's own parent, too; what these trained after the checkpoint is another branch.
-  void a_resumed_runs_charts_begin_with_its_parents_curves() {
-    QTemporaryDir folder;
-    Shown shown(folder);
-    auto writer = shown.follower();
-    storage::NewRun wanted;
-    const auto train = [&](const char* name, int64_t first, int64_t last, double loss) {
-      wanted.name = name;
-      const storage::RunId run = must(writer->create_run(wanted).get()).id;
-      RankLog log(*writer, run, 0);
-      for (int64_t step = first; step <= last; ++step) log.step(step, loss);
-      log.feed();
-      wanted.lineage = storage::Lineage{storage::Lineage::Kind::resume, run, name, 0};
-      return run;
-    };
-    must(writer->set_state(train("first", 1, 30, 5), storage::RunState::stopped).get());
-    wanted.lineage->step = 20;
-    must(writer->set_state(train("second", 21, 50, 4), storage::RunState::stopped).get());
-    wanted.lineage->step = 40;
-    must(writer->set_state(train("third", 41, 60, 3), storage::RunState::running).get());
-    shown.show();
-    for (const char* title : {"Loss", "Throughput", "Memory"}) {
-      LineChart* chart = shown.chart(title);
-      QTRY_COMPARE(chart->curves(), 2);
-      QCOMPARE(chart->series(0).x().front(), 41.0);
-      QCOMPARE(chart->series(1).x().front(), 1.0);
-      QCOMPARE(chart->series(1).x().back(), 40.0);
-      QCOMPARE(chart->series(1).size(), size_t(40));
-    }
-    const Series& before = shown.chart("Loss")->series(1);
-    QCOMPARE(before.y()[19], 5.0);
-    QCOMPARE(before.y()[20], 4.0);
-    // A fork is a branch of its own.
-    wanted.lineage->kind = storage::Lineage::Kind::fork;
-    const storage::RunId fork = train("fork", 51, 60, 2);
-    shown.page->showRun(fork);
-    QTRY_VERIFY(shown.page->isReady());
-    QTRY_COMPARE(shown.chart("Loss")->series(0).size(), size_t(10));
-    QCOMPARE(shown.chart("Loss")->curves(), 1);
   }
 
   // The tile shows the same number before the end as after it, and says which that is.
@@ -518,7 +473,7 @@ class LivePageTest : public QObject {
              qPrintable(banner->text()));
     QVERIFY2(banner->text().contains("In rank 0's log, 200 bytes from byte"),
              qPrintable(banner->text()));
-    QCOMPARE(shown.chart("Loss")->series(0).size(), 2u);
+    QTRY_COMPARE_WITH_TIMEOUT(shown.curve("Loss").size(), size_t(2), 20000);
     QVERIFY(!shown.action("stop")->isVisible());
     QString asked;
     connect(shown.session.get(), &Session::recipeRequested, this,
@@ -551,7 +506,7 @@ class LivePageTest : public QObject {
     const auto launched = workbench::launch(*must(storage::Writer::open(shown.path)), request);
     QVERIFY2(launched, launched ? "" : launched.error().message.c_str());
     shown.show();
-    QVERIFY(QTest::qWaitFor([&] { return shown.chart("Loss")->series(0).size() > 3; }, 60000));
+    QVERIFY(QTest::qWaitFor([&] { return shown.curve("Loss").size() > 3; }, 60000));
     QVERIFY(shown.action("stop")->isVisible());
     shown.action("kill")->trigger();
     auto* dialog = QApplication::activeModalWidget();

@@ -2,6 +2,7 @@
 // that.
 #include <QHeaderView>
 #include <QMenu>
+#include <QSpinBox>
 #include <QTemporaryDir>
 #include <QTest>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include "gui/settings.h"
 #include "gui/theme/theme.h"
 #include "gui/views/runs/runs_page.h"
+#include "gui/widgets/search_field.h"
 #include "storage/writer.h"
 #include "tests/support/results.h"
 #include "tests/support/test_class.h"
@@ -72,6 +74,35 @@ class RunArrangingTest : public QObject {
     // The last value is worse than the best one.
     QCOMPARE(cell("warm-2", "loss"), QString("3.200"));
     QCOMPARE(cell("warm-2", "best loss"), QString("2.200"));
+  }
+
+  // The store's values, once read, are those that the table sorts, groups and filters by.
+  void theMeanOfTheLastSamplesIsAColumn() {
+    auto* panel = openPanel();
+    auto* samples = panel->findChild<QSpinBox*>(QStringLiteral("tailSamples"));
+    samples->setFocus();
+    samples->selectAll();
+    QTest::keyClicks(samples, QStringLiteral("2"));
+    QTest::keyClick(samples, Qt::Key_Tab);
+    auto* field = panel->findChild<SearchField*>();
+    field->setFocus();
+    QTest::keyClicks(field, QStringLiteral("mean loss of last 2"));
+    QTest::keyClick(field, Qt::Key_Return);
+    QTRY_VERIFY(page_->isReady() && columnCalled("mean loss of last 2") >= 0);
+    panel->hide();
+    QCOMPARE(cell("cool-1", "mean loss of last 2"), QString("2.550"));
+    QCOMPARE(cell("warm-2", "mean loss of last 2"), QString("2.700"));
+    QCOMPARE(cell("empty", "mean loss of last 2"), format::kNone);
+    auto* header = table()->horizontalHeader();
+    const int column = columnCalled("mean loss of last 2");
+    const QPoint at(header->sectionViewportPosition(column) + 20, header->height() / 2);
+    QTest::mouseClick(header->viewport(), Qt::LeftButton, {}, at);
+    QCOMPARE(shown().first(), QString("cool-2"));
+    filterField()->setFocus();
+    QTest::keyClicks(filterField(), QStringLiteral("mean(loss, 2) > 2.6"));
+    QTRY_COMPARE(shown(), (QStringList{"warm-2", "warm-1"}));
+    filterField()->clear();
+    QTRY_COMPARE(lines()->rowCount(), 6);
   }
 
   void columnsAreRemembered() {

@@ -7,14 +7,11 @@
 #include <QTimer>
 #include <QToolTip>
 
-#include "gui/theme/theme.h"
 #include "gui/widgets/basics.h"
 #include "gui/widgets/dialog.h"
-#include "gui/window/main_window.h"
-#include "storage/trust.h"
 #include "storage/writer.h"
 #include "tests/support/results.h"
-#include "tests/support/sample_runs.h"
+#include "tests/support/sample_window.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle;
@@ -25,19 +22,15 @@ class ForeignTextTest : public QObject {
 
  private Q_SLOTS:
   void initTestCase() {
-    qputenv("XDG_CONFIG_HOME", store_.folder.filePath(QStringLiteral("config")).toUtf8());
-    qputenv("XDG_DATA_HOME", store_.folder.filePath(QStringLiteral("data")).toUtf8());
-    qputenv("HOME", store_.folder.path().toUtf8());
-    Theme::install(Theme::Mode::dark);
-    const QString picture = store_.folder.filePath(QStringLiteral("picture.png"));
+    opened_.prepare();
+    const QString picture = opened_.store.folder.filePath(QStringLiteral("picture.png"));
     QPixmap pixmap(64, 64);
     pixmap.fill(Qt::red);
     QVERIFY(pixmap.save(picture));
     words_ =
         QStringLiteral("<img src=\"%1\"><b>bold</b><a href=\"file:///\">link</a>").arg(picture);
 
-    const std::string store = store_.path().toStdString();
-    QVERIFY(storage::trust(store));
+    const std::string store = opened_.store.path().toStdString();
     const auto writer = must(storage::Writer::open(store));
     const std::string words = words_.toStdString();
     storage::NewRun run;
@@ -62,6 +55,8 @@ class ForeignTextTest : public QObject {
     must(writer->save_target(target));
   }
 
+  void cleanup() { opened_.close(); }
+
   void noPageDrawsIt_data() {
     QTest::addColumn<QString>("page");
     QTest::addColumn<bool>("says");  // in labels: the others paint names, or have them in fields
@@ -73,13 +68,11 @@ class ForeignTextTest : public QObject {
   void noPageDrawsIt() {
     QFETCH(QString, page);
     QFETCH(bool, says);
-    Session session(store_.path());
-    MainWindow window(session);
-    window.resize(1600, 1000);
-    window.show();
+    opened_.open({1600, 1000});
+    MainWindow& window = *opened_.window;
     window.showPage(page);
     if (page == QStringLiteral("compare"))
-      window.currentPage()->showRuns({run_, store_.runs.whole});
+      window.currentPage()->showRuns({run_, opened_.store.runs.whole});
     else
       window.currentPage()->showRun(run_);
     QTRY_VERIFY_WITH_TIMEOUT(window.isReady(), 30000);
@@ -98,10 +91,9 @@ class ForeignTextTest : public QObject {
   }
 
   void noMessageDrawsIt() {
-    Session session(store_.path());
-    MainWindow window(session);
-    window.show();
-    Q_EMIT session.message(words_, Tone::bad);
+    opened_.open();
+    const MainWindow& window = *opened_.window;
+    Q_EMIT opened_.session->message(words_, Tone::bad);
     int asItIs = 0;
     for (const QLabel* label : window.findChildren<QLabel*>()) {
       if (!label->isVisible() || !label->text().contains(words_)) continue;
@@ -145,7 +137,7 @@ class ForeignTextTest : public QObject {
   }
 
  private:
-  samples::SampleStore store_;
+  SampleWindow opened_;
   QString words_;
   storage::RunId run_ = 0;
 };

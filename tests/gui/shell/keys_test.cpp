@@ -3,14 +3,12 @@
 #include <QTest>
 
 #include "gui/charts/line_chart.h"
-#include "gui/theme/theme.h"
 #include "gui/timeline/timeline_widget.h"
 #include "gui/views/runs/runs_table.h"
 #include "gui/window/help_dialog.h"
-#include "gui/window/main_window.h"
 #include "gui/window/pages.h"
-#include "storage/trust.h"
-#include "tests/support/sample_runs.h"
+#include "tests/support/by_name.h"
+#include "tests/support/sample_window.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle;
@@ -39,27 +37,9 @@ class KeysTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void initTestCase() {
-    qputenv("XDG_CONFIG_HOME", store_.folder.filePath(QStringLiteral("config")).toUtf8());
-    qputenv("XDG_DATA_HOME", store_.folder.filePath(QStringLiteral("data")).toUtf8());
-    qputenv("HOME", store_.folder.path().toUtf8());
-    QVERIFY(storage::trust(store_.path().toStdString()));
-    Theme::install(Theme::Mode::dark);
-  }
-
-  void init() {
-    session_ = std::make_unique<Session>(store_.path());
-    window_ = std::make_unique<MainWindow>(*session_);
-    window_->resize(1400, 900);
-    window_->show();
-    window_->activateWindow();
-    QVERIFY(QTest::qWaitForWindowActive(window_.get()));
-  }
-
-  void cleanup() {
-    window_.reset();
-    session_.reset();
-  }
+  void initTestCase() { opened_.prepare(); }
+  void init() { opened_.open(); }
+  void cleanup() { opened_.close(); }
 
   void pages_data() {
     QTest::addColumn<QString>("page");
@@ -70,28 +50,28 @@ class KeysTest : public QObject {
   void helpShowsThePageAndItsKeysFirst() {
     QFETCH(QString, page);
     show(page);
-    QTest::keyClick(window_.get(), Qt::Key_F1);
-    auto* help = window_->findChild<HelpDialog*>();
+    QTest::keyClick(window(), Qt::Key_F1);
+    auto* help = window()->findChild<HelpDialog*>();
     QVERIFY(help && help->isVisible());
-    QVERIFY(help->windowTitle().contains(window_->currentPage()->title()));
+    QVERIFY(help->windowTitle().contains(window()->currentPage()->title()));
     QCOMPARE(help->findChild<QLabel*>(QStringLiteral("pageHelp"))->text(),
-             window_->currentPage()->help());
+             window()->currentPage()->help());
     const auto* list = help->findChild<QListView*>();
     const QStringList texts = textsOf(list);
-    for (const KeyTable& table : window_->currentPage()->keys()) {
+    for (const KeyTable& table : window()->currentPage()->keys()) {
       QVERIFY(texts.contains(table.title));
       QVERIFY(texts.indexOf(table.title) < texts.indexOf(QStringLiteral("Everywhere")));
       for (const KeyLine& line : table.lines) QVERIFY(texts.contains(line.text));
     }
     QVERIFY(texts.contains(QStringLiteral("Command palette")));
     QTest::keyClick(help, Qt::Key_Escape);
-    QTRY_VERIFY(!window_->findChild<HelpDialog*>());
+    QTRY_VERIFY(!window()->findChild<HelpDialog*>());
   }
 
   void helpIsSearchedByTyping() {
     show(QStringLiteral("runs"));
-    QTest::keyClick(window_.get(), Qt::Key_Question);
-    auto* help = window_->findChild<HelpDialog*>();
+    QTest::keyClick(window(), Qt::Key_Question);
+    auto* help = window()->findChild<HelpDialog*>();
     QVERIFY(help);
     auto* field = help->findChild<QLineEdit*>();
     QTRY_VERIFY(field->hasFocus());
@@ -113,12 +93,12 @@ class KeysTest : public QObject {
 
   void aQuestionMarkInAFieldIsTyped() {
     show(QStringLiteral("runs"));
-    QTest::keyClick(window_.get(), Qt::Key_F, Qt::ControlModifier);
+    QTest::keyClick(window(), Qt::Key_F, Qt::ControlModifier);
     auto* field = qobject_cast<QLineEdit*>(QApplication::focusWidget());
     QVERIFY(field);
     QTest::keyClick(field, '?', Qt::ShiftModifier);
     QCOMPARE(field->text(), QStringLiteral("?"));
-    QVERIFY(!window_->findChild<HelpDialog*>());
+    QVERIFY(!window()->findChild<HelpDialog*>());
     field->clear();
   }
 
@@ -138,27 +118,44 @@ class KeysTest : public QObject {
     QFETCH(QString, page);
     QFETCH(QString, beginning);
     show(page);
-    QTest::keyClick(window_.get(), Qt::Key_F, Qt::ControlModifier);
+    QTest::keyClick(window(), Qt::Key_F, Qt::ControlModifier);
     QTRY_VERIFY(qobject_cast<QLineEdit*>(QApplication::focusWidget()));
     const QString name = QApplication::focusWidget()->accessibleName();
     QVERIFY2(name.startsWith(beginning), qPrintable(name));
-    QVERIFY(window_->currentPage()->isAncestorOf(QApplication::focusWidget()));
+    QVERIFY(window()->currentPage()->isAncestorOf(QApplication::focusWidget()));
+  }
+
+  // One key, and the panel that has the keyboard answers.
+  void findGoesToTheSearchOfTheFocusedPanel() {
+    show(QStringLiteral("live"));
+    window()->currentPage()->showRun(opened_.store.runs.whole);
+    QTRY_VERIFY(window()->isReady());
+    auto* timeline = window()->currentPage()->findChild<TimelineWidget*>();
+    QTRY_VERIFY(timeline->isVisible());
+    timeline->setFocus();
+    QTest::keyClick(timeline, Qt::Key_F, Qt::ControlModifier);
+    QTRY_COMPARE(nameOf(QApplication::focusWidget()), QStringLiteral("Find an operator or module"));
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape);
+    QVERIFY(timeline->hasFocus());
+    named<QWidget>(window(), QStringLiteral("Log"))->setFocus();
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_F, Qt::ControlModifier);
+    QTRY_VERIFY(nameOf(QApplication::focusWidget()).startsWith(QStringLiteral("Find")));
   }
 
   void findWithoutASearchOpensThePalette() {
     show(QStringLiteral("launch"));
-    QTest::keyClick(window_.get(), Qt::Key_F, Qt::ControlModifier);
-    auto* palette = window_->findChild<CommandPalette*>();
+    QTest::keyClick(window(), Qt::Key_F, Qt::ControlModifier);
+    auto* palette = window()->findChild<CommandPalette*>();
     QVERIFY(palette->isVisible());
     QTest::keyClick(palette->findChild<QLineEdit*>(), Qt::Key_Escape);
   }
 
   void hostsAreFoundByTyping() {
     show(QStringLiteral("targets"));
-    QTest::keyClick(window_.get(), Qt::Key_F, Qt::ControlModifier);
+    QTest::keyClick(window(), Qt::Key_F, Qt::ControlModifier);
     auto* field = qobject_cast<QLineEdit*>(QApplication::focusWidget());
     QVERIFY(field);
-    auto* list = window_->currentPage()->findChild<QListView*>(QStringLiteral("targets"));
+    auto* list = window()->currentPage()->findChild<QListView*>(QStringLiteral("targets"));
     QTRY_VERIFY(list->model()->rowCount() > 0);
     field->setText(QStringLiteral("no such host"));
     QVERIFY(list->isRowHidden(0));
@@ -174,7 +171,7 @@ class KeysTest : public QObject {
     QHash<QKeySequence, QString> actions;
     QStringList twice;
     for (const QAction* action :
-         window_->actions() + window_->currentPage()->findChildren<QAction*>()) {
+         window()->actions() + window()->currentPage()->findChildren<QAction*>()) {
       if (action->shortcutContext() != Qt::WindowShortcut || action->associatedObjects().isEmpty())
         continue;
       for (const QKeySequence& key : action->shortcuts()) {
@@ -184,14 +181,13 @@ class KeysTest : public QObject {
       }
     }
     QVERIFY(actions.size() > 10);
-    for (const KeyTable& table : window_->currentPage()->keys()) {
+    for (const KeyTable& table : window()->currentPage()->keys()) {
       QHash<QKeySequence, QString> own;
       for (const KeyLine& line : table.lines)
         for (const QKeySequence& key : line.keys) {
           if (own.contains(key)) twice << table.title + ": " + key.toString();
           own[key] = line.text;
-          // A timeline's own search is what the page's Find means there.
-          if (actions.contains(key) && key != QKeySequence(QKeySequence::Find))
+          if (actions.contains(key))
             twice << table.title + ": " + key.toString() + " is of " + actions[key];
         }
     }
@@ -200,24 +196,18 @@ class KeysTest : public QObject {
 
   void theKeysThatAreListedWork() {
     show(QStringLiteral("live"));
-    window_->currentPage()->showRun(store_.runs.whole);
-    QTRY_VERIFY(window_->isReady());
-    auto* timeline = window_->currentPage()->findChild<TimelineWidget*>();
+    window()->currentPage()->showRun(opened_.store.runs.whole);
+    QTRY_VERIFY(window()->isReady());
+    auto* timeline = window()->currentPage()->findChild<TimelineWidget*>();
     QTRY_VERIFY(!timeline->rows().empty());
     listedKeysWork(timeline, TimelineWidget::keys());
-    auto* chart = window_->currentPage()->findChild<LineChart*>();
+    auto* chart = window()->currentPage()->findChild<LineChart*>();
     listedKeysWork(chart, LineChart::keys());
   }
 
  private:
-  void show(const QString& page) {
-    window_->showPage(page);
-    QTRY_VERIFY(window_->isReady());
-    // Without a desktop a popup that was made on the way takes the activation.
-    window_->activateWindow();
-    QVERIFY(QTest::qWaitForWindowActive(window_.get()));
-    window_->currentPage()->setFocus();
-  }
+  MainWindow* window() const { return opened_.window.get(); }
+  void show(const QString& page) { opened_.show(page); }
 
   /// Escape at the end: there is something to drop then.
   void listedKeysWork(QWidget* widget, const KeyTable& table) {
@@ -228,9 +218,7 @@ class KeysTest : public QObject {
       }
   }
 
-  samples::SampleStore store_;
-  std::unique_ptr<Session> session_;
-  std::unique_ptr<MainWindow> window_;
+  SampleWindow opened_;
 };
 
 HEDDLE_WIDGET_TEST(KeysTest)

@@ -6,6 +6,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "gui/preferences.h"
 #include "gui/theme/theme.h"
 #include "gui/window/main_window.h"
 #include "storage/store.h"
@@ -77,16 +78,27 @@ class NotifierTest : public QObject {
     QVERIFY(QTest::qWaitForWindowActive(other_.get()));
   }
 
-  void they_can_be_turned_off_for_good() {
-    QAction* action = window_->findChild<QAction*>("notifications");
-    action->trigger();
-    QVERIFY(!openSettings()->value("notifications").toBool());
+  void alerts_can_be_turned_off() {
+    Preferences chosen;
+    chosen.notifiesAlerts = false;
+    KeptPreferences::instance().set(chosen);
     QSignalSpy messages(session_.get(), &Session::message);
     QSignalSpy notified(notifier_, &Notifier::notified);
     alert("step 60: loss 9.410");
     QTRY_COMPARE_WITH_TIMEOUT(messages.size(), 1, 20000);
     QCOMPARE(notified.size(), 0);
-    action->trigger();
+  }
+
+  void ends_and_failures_are_kinds_of_their_own() {
+    Preferences chosen;
+    chosen.notifiesAlerts = chosen.notifiesFailures = false;
+    KeptPreferences::instance().set(chosen);
+    QSignalSpy notified(notifier_, &Notifier::notified);
+    end("lost one", storage::RunState::failed);
+    end("good one", storage::RunState::done);
+    QTRY_COMPARE_WITH_TIMEOUT(notified.size(), 1, 20000);
+    QCOMPARE(notified[0][0].toString(), QString("good one is done"));
+    KeptPreferences::instance().set({});
   }
 
   void an_end_is_a_notification() {
@@ -98,6 +110,16 @@ class NotifierTest : public QObject {
   }
 
  private:
+  /// A run that the window has seen running ends.
+  void end(const std::string& name, storage::RunState state) {
+    storage::NewRun wanted;
+    wanted.name = name;
+    wanted.target = "this-machine";
+    const storage::RunId run = must(writer_->create_run(wanted).get()).id;
+    must(writer_->set_state(run, storage::RunState::running).get());
+    QTest::qWait(2500);
+    must(writer_->set_state(run, state).get());
+  }
   void alert(const std::string& words) {
     must(writer_->add_line(run_, workbench::line_of({workbench::AlertKind::spike, false, words}))
              .get());

@@ -1,25 +1,22 @@
-// The window as a person uses it: pages by key, rail and palette, theme, dropped recipes, what is
-// kept.
+// The window as a person uses it: pages by key, rail and palette, theme, messages.
 #include <QComboBox>
-#include <QDropEvent>
-#include <QMimeData>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
 #include <cmath>
 
+#include "gui/preferences.h"
+#include "gui/settings.h"
 #include "gui/theme/theme.h"
 #include "gui/timeline/timeline_widget.h"
 #include "gui/views/live/live_tiles.h"
 #include "gui/views/runs/runs_model.h"
 #include "gui/views/runs/runs_page.h"
-#include "gui/window/main_window.h"
 #include "gui/window/pages.h"
 #include "gui/window/run_status.h"
-#include "storage/trust.h"
 #include "storage/writer.h"
-#include "tests/support/sample_runs.h"
+#include "tests/support/sample_window.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle;
@@ -29,103 +26,84 @@ class WindowTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void initTestCase() {
-    qputenv("XDG_CONFIG_HOME", store_.folder.filePath(QStringLiteral("config")).toUtf8());
-    qputenv("XDG_DATA_HOME", store_.folder.filePath(QStringLiteral("data")).toUtf8());
-    qputenv("HOME", store_.folder.path().toUtf8());
-    QVERIFY(storage::trust(store_.path().toStdString()));  // made before it had this home
-    Theme::install(Theme::Mode::dark);
-  }
-
-  void init() {
-    session_ = std::make_unique<Session>(store_.path());
-    window_ = std::make_unique<MainWindow>(*session_);
-    window_->resize(1400, 900);
-    window_->show();
-    window_->activateWindow();
-    QVERIFY(QTest::qWaitForWindowActive(window_.get()));
-    QTRY_VERIFY(window_->isReady());
-  }
-
-  void cleanup() {
-    window_.reset();
-    session_.reset();
-  }
+  void initTestCase() { opened_.prepare(); }
+  void init() { opened_.open(); }
+  void cleanup() { opened_.close(); }
 
   void pagesByKey() {
     for (const PageEntry& entry : pages()) {
-      QTest::keyClick(window_.get(), entry.key, Qt::ControlModifier);
-      QCOMPARE(window_->currentPage()->name(), QLatin1String(entry.name));
-      QVERIFY(window_->currentPage()->isVisible());
+      QTest::keyClick(window(), entry.key, Qt::ControlModifier);
+      QCOMPARE(window()->currentPage()->name(), QLatin1String(entry.name));
+      QVERIFY(window()->currentPage()->isVisible());
     }
   }
 
   void pagesByRail() {
-    auto* button = window_->findChild<QAbstractButton*>(QStringLiteral("rail-targets"));
+    auto* button = window()->findChild<QAbstractButton*>(QStringLiteral("rail-targets"));
     QVERIFY(button);
     QTest::mouseClick(button, Qt::LeftButton);
-    QCOMPARE(window_->currentPage()->name(), QStringLiteral("targets"));
+    QCOMPARE(window()->currentPage()->name(), QStringLiteral("targets"));
     QVERIFY(button->isChecked());
-    QVERIFY(!window_->findChild<QAbstractButton*>(QStringLiteral("rail-runs"))->isChecked());
+    QVERIFY(!window()->findChild<QAbstractButton*>(QStringLiteral("rail-runs"))->isChecked());
   }
 
   void arrivingAtAPageTouchesNothing() {
-    Q_EMIT session_->recipeRequested(QStringLiteral("launch"), QStringLiteral("r"),
-                                     QStringLiteral("[model]\n"), QString());
-    QCOMPARE(window_->currentPage()->name(), QStringLiteral("launch"));
+    Q_EMIT session()->recipeRequested(QStringLiteral("launch"), QStringLiteral("r"),
+                                      QStringLiteral("[model]\n"), QString());
+    QCOMPARE(window()->currentPage()->name(), QStringLiteral("launch"));
     const QWidget* focused = QApplication::focusWidget();
     QVERIFY(!qobject_cast<const QAbstractButton*>(focused));
     // After a launch: Live, where W and S are the timeline's.
-    Q_EMIT session_->runRequested(QStringLiteral("live"), store_.runs.unwrapped);
-    QCOMPARE(window_->currentPage()->name(), QStringLiteral("live"));
-    QTRY_VERIFY(window_->isReady());
-    for (const QLineEdit* field : window_->currentPage()->findChildren<QLineEdit*>())
+    Q_EMIT session()->runRequested(QStringLiteral("live"), opened_.store.runs.unwrapped);
+    QCOMPARE(window()->currentPage()->name(), QStringLiteral("live"));
+    QTRY_VERIFY(window()->isReady());
+    for (const QLineEdit* field : window()->currentPage()->findChildren<QLineEdit*>())
       QVERIFY(!field->hasFocus());
     QVERIFY(!qobject_cast<QAbstractButton*>(QApplication::focusWidget()));
-    auto* timeline = window_->currentPage()->findChild<TimelineWidget*>();
+    auto* timeline = window()->currentPage()->findChild<TimelineWidget*>();
     QTRY_VERIFY(timeline->isVisible());
     QVERIFY(timeline->hasFocus());
   }
 
   // Resume ends on the page that it began on, where its button goes.
   void anotherRunTakesTheFocusFromTheBar() {
-    Q_EMIT session_->runRequested(QStringLiteral("live"), store_.runs.whole);
-    QTRY_VERIFY(window_->isReady());
-    window_->findChild<QAbstractButton*>(QStringLiteral("search"))->setFocus();
-    Q_EMIT session_->runRequested(QStringLiteral("live"), store_.runs.unwrapped);
-    QVERIFY(window_->currentPage()->isAncestorOf(QApplication::focusWidget()));
+    Q_EMIT session()->runRequested(QStringLiteral("live"), opened_.store.runs.whole);
+    QTRY_VERIFY(window()->isReady());
+    window()->findChild<QAbstractButton*>(QStringLiteral("search"))->setFocus();
+    Q_EMIT session()->runRequested(QStringLiteral("live"), opened_.store.runs.unwrapped);
+    QVERIFY(window()->currentPage()->isAncestorOf(QApplication::focusWidget()));
     QVERIFY(!qobject_cast<QAbstractButton*>(QApplication::focusWidget()));
   }
 
   void movingToTheTrashOffersUndo() {
-    QTest::keyClick(window_.get(), Qt::Key_4, Qt::ControlModifier);
-    QTRY_VERIFY(window_->isReady());
-    auto* runs = static_cast<RunsPage*>(window_->currentPage());
+    QTest::keyClick(window(), Qt::Key_4, Qt::ControlModifier);
+    QTRY_VERIFY(window()->isReady());
+    auto* runs = static_cast<RunsPage*>(window()->currentPage());
     auto* table = runs->findChild<QTableView*>(QStringLiteral("runs"));
     QTRY_COMPARE(table->model()->rowCount(), 5);
-    runs->showRun(store_.runs.failed);
+    runs->showRun(opened_.store.runs.failed);
     runs->findChild<QAction*>(QStringLiteral("discardRuns"))->trigger();
     QPushButton* undo = nullptr;
-    QTRY_VERIFY((undo = window_->findChild<QPushButton*>(QStringLiteral("toastAction"))));
-    QVERIFY(undo->isVisible() && window_->rect().contains(undo->parentWidget()->geometry()));
+    QTRY_VERIFY((undo = window()->findChild<QPushButton*>(QStringLiteral("toastAction"))));
+    QVERIFY(undo->isVisible() && window()->rect().contains(undo->parentWidget()->geometry()));
     QTRY_COMPARE(table->model()->rowCount(), 4);
     undo->click();
     QTRY_COMPARE(table->model()->rowCount(), 5);
   }
 
   void paletteFindsPagesAndRuns() {
-    QTest::keyClick(window_.get(), Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
-    auto* palette = window_->findChild<CommandPalette*>();
+    QTest::keyClick(window(), Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+    auto* palette = window()->findChild<CommandPalette*>();
     QVERIFY(palette->isVisible());
     auto* field = palette->findChild<QLineEdit*>();
     QTRY_VERIFY(field->hasFocus());
     QTest::keyClicks(field, QStringLiteral("targ"));
     QTest::keyClick(field, Qt::Key_Return);
     QVERIFY(!palette->isVisible());
-    QCOMPARE(window_->currentPage()->name(), QStringLiteral("targets"));
+    QCOMPARE(window()->currentPage()->name(), QStringLiteral("targets"));
 
-    QSignalSpy requested(session_.get(), &Session::runRequested);
-    QTest::mouseClick(window_->findChild<QAbstractButton*>(QStringLiteral("search")),
+    QSignalSpy requested(session(), &Session::runRequested);
+    QTest::mouseClick(window()->findChild<QAbstractButton*>(QStringLiteral("search")),
                       Qt::LeftButton);
     auto* list = palette->findChild<QListView*>();
     const QAbstractItemModel* found = list->model();
@@ -136,13 +114,13 @@ class WindowTest : public QObject {
     QTest::keyClicks(field, QStringLiteral("shakespeare-none"));
     QTest::keyClick(field, Qt::Key_Return);
     QCOMPARE(requested.count(), 1);
-    QCOMPARE(requested.first().at(1).toLongLong(), store_.runs.unwrapped);
-    QCOMPARE(window_->currentPage()->name(), QStringLiteral("live"));
+    QCOMPARE(requested.first().at(1).toLongLong(), opened_.store.runs.unwrapped);
+    QCOMPARE(window()->currentPage()->name(), QStringLiteral("live"));
   }
 
   void paletteWithoutAMatchSaysSo() {
-    QTest::keyClick(window_.get(), Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
-    auto* palette = window_->findChild<CommandPalette*>();
+    QTest::keyClick(window(), Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+    auto* palette = window()->findChild<CommandPalette*>();
     auto* field = palette->findChild<QLineEdit*>();
     auto* none = palette->findChild<QLabel*>(QStringLiteral("noMatch"));
     QVERIFY(!none->isVisible());
@@ -157,8 +135,8 @@ class WindowTest : public QObject {
   }
 
   void paletteClosesByEscape() {
-    QTest::keyClick(window_.get(), Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
-    auto* palette = window_->findChild<CommandPalette*>();
+    QTest::keyClick(window(), Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+    auto* palette = window()->findChild<CommandPalette*>();
     QTest::keyClick(palette->findChild<QLineEdit*>(), Qt::Key_Escape);
     QVERIFY(!palette->isVisible());
   }
@@ -172,83 +150,41 @@ class WindowTest : public QObject {
   }
 
   void statusBarTellsWhatRuns() {
-    auto reader = storage::Reader::open(store_.path().toStdString());
+    auto reader = storage::Reader::open(opened_.store.path().toStdString());
     const auto status = runStatus(*reader);
     QVERIFY(status && *status);
-    QCOMPARE((*status)->run.id, store_.runs.running);
+    QCOMPARE((*status)->run.id, opened_.store.runs.running);
     QCOMPARE((*status)->pace.step, int64_t(120));
     QCOMPARE((*status)->pace.steps, int64_t(300));
     QVERIFY(std::abs(*(*status)->pace.remaining() - 180 * 0.612) < 5);
     const auto says = [this](const QString& text) {
-      for (const QLabel* label : window_->findChild<StatusBar*>()->findChildren<QLabel*>())
+      for (const QLabel* label : window()->findChild<StatusBar*>()->findChildren<QLabel*>())
         if (label->text() == text && label->isVisible()) return true;
       return false;
     };
     QVERIFY(says(QStringLiteral("120 / 300")));
     QVERIFY(says(QStringLiteral("running")));
-    QTest::mouseClick(window_->findChild<StatusBar*>(), Qt::LeftButton, {}, QPoint(30, 14));
-    QCOMPARE(window_->currentPage()->name(), QStringLiteral("live"));
+    QTest::mouseClick(window()->findChild<StatusBar*>(), Qt::LeftButton, {}, QPoint(30, 14));
+    QCOMPARE(window()->currentPage()->name(), QStringLiteral("live"));
   }
 
   void compareGoesToItsPage() {
-    Q_EMIT session_->compareRequested({store_.runs.whole, store_.runs.unwrapped});
-    QCOMPARE(window_->currentPage()->name(), QStringLiteral("compare"));
-    QTRY_COMPARE(window_->currentPage()->subtitle(), QStringLiteral("2 runs"));
-  }
-
-  void droppedRecipeOpensInCompose() {
-    QMimeData data;
-    data.setUrls(
-        {QUrl::fromLocalFile(QStringLiteral(HEDDLE_SOURCE_DIR "/resources/recipes/debug.toml"))});
-    QDragEnterEvent enter(QPoint(300, 300), Qt::CopyAction, &data, Qt::LeftButton, {});
-    QCoreApplication::sendEvent(window_.get(), &enter);
-    QVERIFY(enter.isAccepted());
-    const auto* hint = window_->findChild<QLabel*>(QStringLiteral("dropHint"));
-    QVERIFY(hint->isVisible());
-    QCOMPARE(hint->text(), QStringLiteral("Drop it to open the recipe in Compose"));
-    QDropEvent drop(QPointF(300, 300), Qt::CopyAction, &data, Qt::LeftButton, {});
-    QCoreApplication::sendEvent(window_.get(), &drop);
-    QVERIFY(!hint->isVisible());
-    QCOMPARE(window_->currentPage()->name(), QStringLiteral("compose"));
-    QVERIFY(window_->currentPage()->subtitle().contains(QStringLiteral("debug")));
-
-    QMimeData other;
-    other.setUrls({QUrl::fromLocalFile(QStringLiteral("/tmp/picture.png"))});
-    QDragEnterEvent refused(QPoint(300, 300), Qt::CopyAction, &other, Qt::LeftButton, {});
-    refused.ignore();
-    QCoreApplication::sendEvent(window_.get(), &refused);
-    QVERIFY(!refused.isAccepted());
-  }
-
-  // The only child of the window that takes drops of its own is Launch's queue.
-  void droppedRunsAreImportedFromAnyPage() {
-    window_->showPage(QStringLiteral("targets"));
-    QSignalSpy asked(session_.get(), &Session::importRequested);
-    QTemporaryDir folder;  // without a run: nothing comes in
-    QMimeData data;
-    data.setUrls({QUrl::fromLocalFile(folder.path())});
-    QDragEnterEvent enter(QPoint(300, 300), Qt::CopyAction, &data, Qt::LeftButton, {});
-    QCoreApplication::sendEvent(window_.get(), &enter);
-    QVERIFY(enter.isAccepted());
-    QCOMPARE(window_->findChild<QLabel*>(QStringLiteral("dropHint"))->text(),
-             QStringLiteral("Drop to import 1 path into Runs"));
-    QDropEvent drop(QPointF(300, 300), Qt::CopyAction, &data, Qt::LeftButton, {});
-    QCoreApplication::sendEvent(window_.get(), &drop);
-    QCOMPARE(window_->currentPage()->name(), QStringLiteral("runs"));
-    QCOMPARE(asked.count(), 1);
+    Q_EMIT session()->compareRequested({opened_.store.runs.whole, opened_.store.runs.unwrapped});
+    QCOMPARE(window()->currentPage()->name(), QStringLiteral("compare"));
+    QTRY_COMPARE(window()->currentPage()->subtitle(), QStringLiteral("2 runs"));
   }
 
   void statusBarTellsALostConnection() {
-    auto writer = storage::Writer::open(store_.path().toStdString());
+    auto writer = storage::Writer::open(opened_.store.path().toStdString());
     QVERIFY(writer);
     const double heard = unixNow() - 50;
     QVERIFY((*writer)
-                ->set_link(store_.runs.running, {.heard = heard,
-                                                 .lost = heard + 9,
-                                                 .next_try = heard + 3600,
-                                                 .reason = "node: no answer for 9 s"})
+                ->set_link(opened_.store.runs.running, {.heard = heard,
+                                                        .lost = heard + 9,
+                                                        .next_try = heard + 3600,
+                                                        .reason = "node: no answer for 9 s"})
                 .get());
-    auto* bar = window_->findChild<StatusBar*>();
+    auto* bar = window()->findChild<StatusBar*>();
     bar->refresh();
     const auto find = [&](const QString& beginning) -> QLabel* {
       for (QLabel* label : bar->findChildren<QLabel*>())
@@ -262,7 +198,7 @@ class WindowTest : public QObject {
     QCOMPARE(state->toolTip(), QStringLiteral("node: no answer for 9 s"));
     QCOMPARE(find(QStringLiteral("120 / 300"))->property("tone").toString(),
              QStringLiteral("muted"));
-    QVERIFY((*writer)->set_link(store_.runs.running, {.heard = unixNow()}).get());
+    QVERIFY((*writer)->set_link(opened_.store.runs.running, {.heard = unixNow()}).get());
     bar->refresh();
     QTRY_VERIFY(find(QStringLiteral("running")));
     QCOMPARE(find(QStringLiteral("120 / 300"))->property("tone").toString(), QString());
@@ -270,13 +206,13 @@ class WindowTest : public QObject {
 
   // The status bar and the page show one number for one run.
   void statusBarAndLiveSayTheSame() {
-    Q_EMIT session_->runRequested(QStringLiteral("live"), store_.runs.running);
-    QTRY_VERIFY(window_->isReady());
+    Q_EMIT session()->runRequested(QStringLiteral("live"), opened_.store.runs.running);
+    QTRY_VERIFY(window()->isReady());
     QStringList words;
-    for (const QLabel* label : window_->findChild<StatusBar*>()->findChildren<QLabel*>())
+    for (const QLabel* label : window()->findChild<StatusBar*>()->findChildren<QLabel*>())
       if (label->isVisible()) words << label->text();
     const auto tile = [this](const char* name) {
-      const auto* found = window_->findChild<Tile*>(QLatin1String(name));
+      const auto* found = window()->findChild<Tile*>(QLatin1String(name));
       return found->value() + QLatin1Char(' ') + found->unit();
     };
     const QString rate = tile("throughputTile").section(QLatin1Char(' '), 0, 1);
@@ -284,9 +220,9 @@ class WindowTest : public QObject {
     const QString left = tile("timeTile").section(QLatin1Char(' '), 0, 1);
     QVERIFY2(words.contains(left), qPrintable(left + " / " + words.join('|')));
     // And the table of runs.
-    window_->showPage(QStringLiteral("runs"));
-    auto* runs = window_->findChild<RunsPage*>();
-    QTRY_VERIFY(window_->isReady());
+    window()->showPage(QStringLiteral("runs"));
+    auto* runs = window()->findChild<RunsPage*>();
+    QTRY_VERIFY(window()->isReady());
     const auto* table = runs->findChild<QTableView*>();
     QStringList rates;
     for (int row = 0; row < table->model()->rowCount(); ++row)
@@ -295,36 +231,36 @@ class WindowTest : public QObject {
   }
 
   void theSearchFieldGivesWayToWords() {
-    window_->resize(1100, 700);
-    Q_EMIT session_->runRequested(QStringLiteral("live"), store_.runs.stopped);
-    QTRY_VERIFY(window_->isReady());
-    const auto* search = window_->findChild<QAbstractButton*>(QStringLiteral("search"));
-    const auto* words = window_->findChild<TopBar*>()->findChild<ElidedLabel*>();
+    window()->resize(1100, 700);
+    Q_EMIT session()->runRequested(QStringLiteral("live"), opened_.store.runs.stopped);
+    QTRY_VERIFY(window()->isReady());
+    const auto* search = window()->findChild<QAbstractButton*>(QStringLiteral("search"));
+    const auto* words = window()->findChild<TopBar*>()->findChild<ElidedLabel*>();
     QVERIFY(search && words && !words->fullText().isEmpty());
     QTRY_VERIFY(words->width() >= words->sizeHint().width());
-    window_->resize(1800, 900);
+    window()->resize(1800, 900);
     QTRY_COMPARE(search->width(), search->maximumWidth());
   }
 
   // The next key must not reach Kill.
   void afterStopTheKeyboardIsInTheLog() {
-    Q_EMIT session_->runRequested(QStringLiteral("live"), store_.runs.running);
-    QTRY_VERIFY(window_->isReady());
+    Q_EMIT session()->runRequested(QStringLiteral("live"), opened_.store.runs.running);
+    QTRY_VERIFY(window()->isReady());
     QPushButton* stop = nullptr;
-    for (QPushButton* button : window_->findChildren<QPushButton*>(QStringLiteral("stop")))
+    for (QPushButton* button : window()->findChildren<QPushButton*>(QStringLiteral("stop")))
       if (button->isVisible()) stop = button;
     QVERIFY(stop);
     stop->setFocus();
     QTest::keyClick(stop, Qt::Key_Space);
-    QCOMPARE(session_->asked(store_.runs.running), QStringLiteral("stopping"));
-    QWidget* focus = window_->focusWidget();
+    QCOMPARE(session()->asked(opened_.store.runs.running), QStringLiteral("stopping"));
+    QWidget* focus = window()->focusWidget();
     QVERIFY(focus);
     QCOMPARE(focus->accessibleName(), QStringLiteral("Log"));
   }
 
   void unreadableRecipeIsSaid() {
-    window_->openRecipe(QStringLiteral("/no/such/recipe.toml"));
-    auto* toast = window_->findChild<QFrame*>(QStringLiteral("toast"));
+    window()->openRecipe(QStringLiteral("/no/such/recipe.toml"));
+    auto* toast = window()->findChild<QFrame*>(QStringLiteral("toast"));
     QVERIFY(toast);
     QVERIFY(toast->findChildren<QLabel*>().last()->text().contains(
         QStringLiteral("/no/such/recipe.toml: cannot be read")));
@@ -333,32 +269,32 @@ class WindowTest : public QObject {
   void messagesAreOfASubjectAndGoAndAreKept() {
     const auto shown = [this] {
       QStringList texts;
-      for (QFrame* toast : window_->findChildren<QFrame*>(QStringLiteral("toast")))
+      for (QFrame* toast : window()->findChildren<QFrame*>(QStringLiteral("toast")))
         if (toast->isVisible()) texts << toast->findChildren<QLabel*>().last()->text();
       return texts;
     };
     using Say = void (Session::*)(const QString&, Tone, const QString&);
     const Say say = &Session::message;
-    window_->showPage(QStringLiteral("live"));
-    (session_.get()->*say)(QStringLiteral("cannot be stopped"), Tone::bad, QStringLiteral("run 1"));
-    (session_.get()->*say)(QStringLiteral("exported"), Tone::good, QStringLiteral("run 2"));
+    window()->showPage(QStringLiteral("live"));
+    (session()->*say)(QStringLiteral("cannot be stopped"), Tone::bad, QStringLiteral("run 1"));
+    (session()->*say)(QStringLiteral("exported"), Tone::good, QStringLiteral("run 2"));
     QCOMPARE(shown(), QStringList({"cannot be stopped", "exported"}));
     // The newer word on a subject is the one that holds; what has passed is not said any more.
-    (session_.get()->*say)(QStringLiteral("is stopping"), Tone::bad, QStringLiteral("run 1"));
+    (session()->*say)(QStringLiteral("is stopping"), Tone::bad, QStringLiteral("run 1"));
     QCOMPARE(shown(), QStringList({"exported", "is stopping"}));
-    Q_EMIT session_->messageSettled(QStringLiteral("run 2"));
+    Q_EMIT session()->messageSettled(QStringLiteral("run 2"));
     QCOMPARE(shown(), QStringList({"is stopping"}));
     // An error does not lie over another page; a key closes what is there.
-    window_->showPage(QStringLiteral("runs"));
+    window()->showPage(QStringLiteral("runs"));
     QVERIFY(shown().isEmpty());
-    (session_.get()->*say)(QStringLiteral("no such host"), Tone::bad, {});
-    QTest::keyClick(window_.get(), Qt::Key_Escape, Qt::ShiftModifier);
+    (session()->*say)(QStringLiteral("no such host"), Tone::bad, {});
+    QTest::keyClick(window(), Qt::Key_Escape, Qt::ShiftModifier);
     QVERIFY(shown().isEmpty());
     // All of it can be looked at again.
-    auto* button = window_->findChild<QPushButton*>(QStringLiteral("messages"));
+    auto* button = window()->findChild<QPushButton*>(QStringLiteral("messages"));
     QCOMPARE(button->text(), QStringLiteral("4 messages"));
     QTest::mouseClick(button, Qt::LeftButton);
-    auto* list = window_->findChild<MessageList*>();
+    auto* list = window()->findChild<MessageList*>();
     QVERIFY(list->isVisible());
     QVERIFY(
         list->findChild<QListWidget*>()->item(0)->text().contains(QStringLiteral("no such host")));
@@ -367,31 +303,23 @@ class WindowTest : public QObject {
   }
 
   void anUndoStaysBesideWhatIsSaidNext() {
-    window_->showPage(QStringLiteral("runs"));
-    Q_EMIT session_->offered(QStringLiteral("in the trash"), QStringLiteral("Undo"), [] {});
-    Q_EMIT session_->message(QStringLiteral("exported"), Tone::good);
-    auto* undo = window_->findChild<QPushButton*>(QStringLiteral("toastAction"));
+    window()->showPage(QStringLiteral("runs"));
+    Q_EMIT session()->offered(QStringLiteral("in the trash"), QStringLiteral("Undo"), [] {});
+    Q_EMIT session()->message(QStringLiteral("exported"), Tone::good);
+    auto* undo = window()->findChild<QPushButton*>(QStringLiteral("toastAction"));
     QVERIFY(undo && undo->isVisible());
-    Q_EMIT session_->offered(QStringLiteral("another is, too"), QStringLiteral("Undo"), [] {});
+    Q_EMIT session()->offered(QStringLiteral("another is, too"), QStringLiteral("Undo"), [] {});
     QVERIFY(!undo->isVisible());
   }
 
   void themeSwitchesAndIsKept() {
-    for (QAction* action : window_->findChild<Rail*>()->menu()->actions())
+    KeptPreferences::instance().load();
+    for (QAction* action : window()->findChild<Rail*>()->menu()->actions())
       if (action->text() == QStringLiteral("Light theme")) action->trigger();
     QCOMPARE(Theme::instance().scheme(), Scheme::light);
     QCOMPARE(openSettings()->value(QStringLiteral("theme")).toInt(), 2);
-    QCOMPARE(window_->grab().toImage().pixelColor(5, 400), colorsOf(Scheme::light).surface);
+    QCOMPARE(window()->grab().toImage().pixelColor(5, 400), colorsOf(Scheme::light).surface);
     Theme::instance().setMode(Theme::Mode::dark);
-  }
-
-  void sessionIsRestored() {
-    window_->keepSession();
-    QTest::keyClick(window_.get(), Qt::Key_5, Qt::ControlModifier);
-    window_.reset();
-    window_ = std::make_unique<MainWindow>(*session_);
-    window_->keepSession();
-    QCOMPARE(window_->currentPage()->name(), QStringLiteral("compare"));
   }
 
   void storeOfANewerVersionIsRefusedInWords() {
@@ -408,9 +336,10 @@ class WindowTest : public QObject {
   }
 
  private:
-  samples::SampleStore store_;
-  std::unique_ptr<Session> session_;
-  std::unique_ptr<MainWindow> window_;
+  MainWindow* window() const { return opened_.window.get(); }
+  Session* session() const { return opened_.session.get(); }
+
+  SampleWindow opened_;
 };
 
 HEDDLE_WIDGET_TEST(WindowTest)

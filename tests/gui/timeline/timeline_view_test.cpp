@@ -142,7 +142,7 @@ class TimelineViewTest : public QObject {
 
   void enter_walks_through_the_matches_and_counts_them() {
     const ShownView shown;
-    QTest::keyClick(&shown.timeline(), Qt::Key_F, Qt::ControlModifier);
+    QTest::keyClick(&shown.timeline(), Qt::Key_Slash);
     auto* field = shown.named<QLineEdit>("Find an operator or module");
     QTRY_VERIFY(field->hasFocus());
     QTest::keyClicks(field, "attention");

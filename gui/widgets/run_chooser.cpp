@@ -1,4 +1,4 @@
-#include "gui/views/compare/run_chooser.h"
+#include "gui/widgets/run_chooser.h"
 
 #include <QScreen>
 #include <QVBoxLayout>
@@ -120,9 +120,9 @@ void RunChooser::count() {
                                           .arg(format::plural(model_.all(), tr("run"))));
 }
 
-void RunChooser::popup(const QPoint& globalPosition) {
+void RunChooser::open(const QWidget* at) {
   const QRect room = parentWidget()->screen()->availableGeometry();
-  QRect place(globalPosition, size());
+  QRect place(at->mapToGlobal(QPoint(0, at->height() + 4)), size());
   place.moveLeft(std::max(room.left(), std::min(place.left(), room.right() - width())));
   place.moveTop(std::max(room.top(), std::min(place.top(), room.bottom() - height())));
   setGeometry(place);

@@ -1,5 +1,5 @@
-// All runs of the store in a list that can be searched: those that are compared are ticked. A
-// popup; it stays while one after the other is ticked.
+// Runs of the store in a list that can be searched: those that are shown are ticked. A popup; it
+// stays while one after the other is ticked.
 #pragma once
 
 #include <QAbstractListModel>
@@ -44,7 +44,8 @@ class RunChooser : public QFrame {
  public:
   explicit RunChooser(QWidget* parent);
   void setRuns(std::vector<storage::RunSummary> runs, QSet<qint64> ticked);
-  void popup(const QPoint& globalPosition);
+  /// Opens under `at`.
+  void open(const QWidget* at);
 
  Q_SIGNALS:
   void ticked(qint64 run, bool on);

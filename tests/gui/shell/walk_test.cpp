@@ -1,0 +1,387 @@
+// A walk through the whole window by keyboard: every page, popup, menu and dialog. Everything that
+// can be used has a name, Tab reaches it, Space presses it, Escape leaves it; menus open by key.
+#include <QLabel>
+#include <QListView>
+#include <QMenu>
+#include <QPointer>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTimer>
+
+#include "gui/charts/line_chart.h"
+#include "gui/timeline/timeline_widget.h"
+#include "gui/window/pages.h"
+#include "tests/support/by_name.h"
+#include "tests/support/sample_window.h"
+#include "tests/support/test_class.h"
+
+using namespace heddle;
+using namespace heddle::gui;
+
+namespace {
+
+/// Painted by Heddle itself: without words nobody who cannot see knows what they show.
+const QStringList kCanvases{"TimelineWidget", "LineChart",    "MeshView",    "ModelView",
+                            "LayerStrip",     "BucketBands",  "StackedBar",  "ParallelPlot",
+                            "ScatterPlot",    "Sparkline",    "SourceStrip", "RankBars",
+                            "MemoryCurve",    "TimelineStrip"};
+
+bool isCanvas(const QWidget* widget) {
+  return std::ranges::any_of(kCanvases, [&](const QString& name) {
+    return widget->inherits(("heddle::gui::" + name).toLatin1().constData());
+  });
+}
+
+/// These would train, or leave the window.
+bool leadsAway(const QString& name) {
+  static const QStringList kLeading{"Launch",  "Train",         "Start",      "Open the sample",
+                                    "Plan 8B", "Take the tour", "Remove run", "Keep going"};
+  return std::ranges::any_of(kLeading, [&](const QString& word) { return name.startsWith(word); });
+}
+
+QString plainText(QString text) {
+  text.remove(QLatin1Char('&'));
+  return text.section(QLatin1Char('\t'), 0, 0);
+}
+
+/// What has come over the window: a popup, a dialog, or a frame that looks like a popup.
+QWidget* openedOver(const QWidget* window) {
+  if (QWidget* popup = QApplication::activePopupWidget()) return popup;
+  for (QWidget* top : QApplication::topLevelWidgets())
+    if (top != window && top->isVisible() && !top->inherits("QTipLabel") &&
+        !top->inherits("QRubberBand"))
+      return top;
+  for (QWidget* child : window->findChildren<QWidget*>(Qt::FindDirectChildrenOnly))
+    if (child->isVisible() && child->property("role").toString() == QStringLiteral("popup"))
+      return child;
+  return nullptr;
+}
+
+QWidget* keyboardOf(QWidget* opened) {
+  QWidget* focus = QApplication::focusWidget();
+  return focus && (focus == opened || opened->isAncestorOf(focus)) ? focus : opened;
+}
+
+/// A line for each entry without a text, and for each two of one text.
+QStringList faultsOf(const QMenu* menu) {
+  QStringList faults, texts;
+  for (const QAction* action : menu->actions()) {
+    if (action->isSeparator() || !action->isVisible()) continue;
+    const QString text = plainText(action->text());
+    if (text.isEmpty()) faults << QStringLiteral("menu entry without a text");
+    if (texts.contains(text)) faults << QStringLiteral("menu entry twice: ") + text;
+    texts << text;
+  }
+  if (texts.isEmpty()) faults << QStringLiteral("empty menu");
+  return faults;
+}
+
+}  // namespace
+
+class WalkTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() { opened_.prepare(); }
+  void init() { opened_.open(); }
+  void cleanup() { opened_.close(); }
+
+  void scenes_data() {
+    QTest::addColumn<QString>("scene");
+    for (const PageEntry& entry : pages()) QTest::addRow("%s", entry.name) << entry.name;
+    for (const char* scene : {"running", "many", "none"}) QTest::addRow("%s", scene) << scene;
+  }
+
+  void everythingHasAName_data() { scenes_data(); }
+  void everythingHasAName() {
+    QFETCH(QString, scene);
+    show(scene);
+    none(badlyNamed(window()));
+  }
+
+  void everyPictureHasWords_data() { scenes_data(); }
+  void everyPictureHasWords() {
+    QFETCH(QString, scene);
+    show(scene);
+    QStringList faults;
+    for (const QWidget* widget : window()->findChildren<QWidget*>()) {
+      if (!widget->isVisible() || !isCanvas(widget)) continue;
+      if (nameOf(widget).isEmpty()) faults << QStringLiteral("no name: ") + describe(widget);
+      if (descriptionOf(widget).isEmpty())
+        faults << QStringLiteral("no description: ") + describe(widget);
+    }
+    none(faults);
+  }
+
+  void linksAreFollowedByKey_data() { scenes_data(); }
+  void linksAreFollowedByKey() {
+    QFETCH(QString, scene);
+    show(scene);
+    QStringList faults;
+    for (const QLabel* label : window()->findChildren<QLabel*>())
+      if (label->isVisible() && label->text().contains(QStringLiteral("<a href")) &&
+          !label->textInteractionFlags().testFlag(Qt::LinksAccessibleByKeyboard))
+        faults << describe(label);
+    none(faults);
+  }
+
+  void tabGoesEverywhere_data() { scenes_data(); }
+  void tabGoesEverywhere() {
+    QFETCH(QString, scene);
+    show(scene);
+    none(unreachable(window()));
+  }
+
+  void spacePressesEveryButton_data() { scenes_data(); }
+  void spacePressesEveryButton() {
+    QFETCH(QString, scene);
+    show(scene);
+    none(deafToSpace(window()));
+  }
+
+  void whatOpensIsNamedAndEscapeLeavesIt_data() { scenes_data(); }
+  void whatOpensIsNamedAndEscapeLeavesIt() {
+    QFETCH(QString, scene);
+    show(scene);
+    faults_.clear();
+    QStringList names;
+    for (QWidget* widget : interactiveIn(window()))
+      if (const QString name = nameOf(widget);
+          qobject_cast<QAbstractButton*>(widget) && widget->isEnabled() && !leadsAway(name) &&
+          widget->focusPolicy() & Qt::TabFocus && !names.contains(name))
+        names << name;
+    for (const QString& name : std::as_const(names)) {
+      const auto find = [&] { return firstNamed(name); };
+      if (!find()) show(scene);
+      if (!find()) continue;
+      explore(scene + QStringLiteral(" / ") + name, [&] {
+        if (QWidget* widget = find()) widget->setFocus(), QTest::keyClick(widget, Qt::Key_Space);
+      });
+    }
+    none(faults_);
+  }
+
+  void theActionsOfAPageAreInThePalette_data() {
+    QTest::addColumn<QString>("page");
+    for (const PageEntry& entry : pages()) QTest::addRow("%s", entry.name) << entry.name;
+    QTest::addRow("window") << "window";
+  }
+  // Each does its thing, or says why not.
+  void theActionsOfAPageAreInThePalette() {
+    QFETCH(QString, page);
+    const bool ofWindow = page == QStringLiteral("window");
+    const QString scene = ofWindow ? QStringLiteral("runs") : page;
+    show(scene);
+    faults_.clear();
+    QSignalSpy said(opened_.session.get(),
+                    qOverload<const QString&, Tone, const QString&>(&Session::message));
+    int tried = 0;
+    for (const QPointer<QAction> action :
+         registered(ofWindow ? nullptr : window()->currentPage())) {
+      if (!action->isVisible()) continue;
+      ++tried;
+      const QString text = action->text();
+      const bool possible = action->isEnabled();
+      if (!findInPalette(*action)) {
+        faults_ << QStringLiteral("not in the palette: ") + text;
+        continue;
+      }
+      QWidget* field = QApplication::focusWidget();
+      if (possible && leadsAway(text)) {
+        QTest::keyClick(field, Qt::Key_Escape);
+        continue;
+      }
+      said.clear();
+      QSignalSpy triggered(action, &QAction::triggered);
+      explore(text, [field] { QTest::keyClick(field, Qt::Key_Return); });
+      if (possible && triggered.isEmpty()) faults_ << QStringLiteral("nothing happens: ") + text;
+      if (!possible &&
+          (said.isEmpty() || !said.last().first().toString().contains(QStringLiteral(": "))))
+        faults_ << QStringLiteral("does not say why not: ") + text;
+      show(scene);
+    }
+    QVERIFY(tried > 0 || page == QStringLiteral("welcome"));
+    none(faults_);
+  }
+
+  void contextMenusOpenByKey_data() {
+    QTest::addColumn<QString>("scene");
+    QTest::addColumn<QString>("type");
+    QTest::addRow("timeline") << "live"
+                              << "heddle::gui::TimelineWidget";
+    QTest::addRow("chart") << "live"
+                           << "heddle::gui::ChartCard";
+    QTest::addRow("runs") << "runs"
+                          << "heddle::gui::RunsTable";
+    QTest::addRow("a compared run") << "compare"
+                                    << "RunChip";
+    QTest::addRow("compared runs") << "many"
+                                   << "heddle::gui::RunTable";
+    QTest::addRow("layers") << "compose"
+                            << "heddle::gui::LayerStrip";
+    QTest::addRow("buckets") << "compose"
+                             << "heddle::gui::BucketBands";
+    QTest::addRow("targets") << "targets"
+                             << "QListView";
+  }
+  void contextMenusOpenByKey() {
+    QFETCH(QString, scene);
+    QFETCH(QString, type);
+    show(scene);
+    QWidget* widget = nullptr;
+    for (QWidget* each : window()->currentPage()->findChildren<QWidget*>())
+      if (!widget && each->isVisible() && each->inherits(type.toLatin1().constData()) &&
+          each->focusPolicy() & Qt::TabFocus)
+        widget = each;
+    QVERIFY(widget);
+    faults_.clear();
+    widget->setFocus();
+    for (const QKeySequence& keys :
+         {QKeySequence(Qt::Key_Menu), QKeySequence(Qt::SHIFT | Qt::Key_F10)})
+      explore(type + QLatin1Char(' ') + keys.toString(), [&] {
+        widget->setFocus();
+        if (auto* view = qobject_cast<QAbstractItemView*>(widget);
+            view && !view->currentIndex().isValid())
+          QTest::keyClick(view, Qt::Key_Down);
+        QTest::keyClick(widget, keys[0].key(), keys[0].keyboardModifiers());
+      });
+    QVERIFY2(menus_ > 0, "no menu");
+    none(faults_);
+  }
+
+ private:
+  MainWindow* window() const { return opened_.window.get(); }
+
+  static void none(const QStringList& faults) {
+    QVERIFY2(faults.isEmpty(), qPrintable('\n' + faults.join('\n')));
+  }
+
+  void show(const QString& scene) {
+    const samples::Filled& runs = opened_.store.runs;
+    if (scene == QStringLiteral("none")) return opened_.show(QStringLiteral("live"));
+    const bool many = scene == QStringLiteral("many"), running = scene == QStringLiteral("running");
+    opened_.show(many ? QStringLiteral("compare") : running ? QStringLiteral("live") : scene);
+    if (many)
+      window()->currentPage()->showRuns(
+          {runs.whole, runs.unwrapped, runs.running, runs.failed, runs.stopped});
+    else if (scene == QStringLiteral("compare"))
+      window()->currentPage()->showRuns({runs.unwrapped, runs.whole});
+    else
+      window()->currentPage()->showRun(running ? runs.running : runs.whole);
+    QTRY_VERIFY_WITH_TIMEOUT(window()->isReady(), 30000);
+    window()->currentPage()->setFocus();
+  }
+
+  /// The registry's actions that belong to the page; null: to the window.
+  QList<QAction*> registered(Page* page) const {
+    QList<QAction*> found;
+    for (QAction* action : window()->findChildren<QAction*>()) {
+      const QString group = Actions::groupOf(action);
+      if (group.isEmpty()) continue;
+      const bool ofPage = std::ranges::any_of(pages(), [&](const PageEntry& entry) {
+        return QCoreApplication::translate("Pages", entry.title) == group;
+      });
+      if (page ? group == page->title() : !ofPage) found << action;
+    }
+    return found;
+  }
+
+  /// Types the action's text into the palette and goes down to its row.
+  bool findInPalette(const QAction& action) {
+    QTest::keyClick(window(), Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+    auto* palette = window()->findChild<CommandPalette*>();
+    QWidget* field = QApplication::focusWidget();
+    if (!palette->isVisible() || !palette->isAncestorOf(field)) return false;
+    QTest::keyClicks(field, action.text());
+    const auto* list = named<QListView>(palette, QStringLiteral("Matches"));
+    for (int row = 0; list && row < list->model()->rowCount(); ++row) {
+      const QModelIndex at = list->currentIndex();
+      if (at.data().toString() == action.text() &&
+          at.data(PaletteModel::GroupRole).toString() == Actions::groupOf(&action))
+        return true;
+      QTest::keyClick(field, Qt::Key_Down);
+    }
+    QTest::keyClick(field, Qt::Key_Escape);
+    return false;
+  }
+
+  QWidget* firstNamed(const QString& name) const {
+    for (QWidget* widget : interactiveIn(window()))
+      if (widget->isEnabled() && nameOf(widget) == name) return widget;
+    return nullptr;
+  }
+
+  /// Opens something, looks at it, and leaves it by Escape. What opens may have an event loop of
+  /// its own, so that it is looked at by a timer.
+  void explore(const QString& path, const std::function<void()>& open) {
+    QStringList entries;
+    bool looked = false;
+    QTimer::singleShot(150, window(), [&] {
+      entries = lookAndLeave(path);
+      looked = true;
+    });
+    open();
+    QTRY_VERIFY2_WITH_TIMEOUT(looked, qPrintable(path), 20000);
+    if (path.count(QLatin1Char('/')) > 2) return;
+    for (const QString& entry : std::as_const(entries)) {
+      if (leadsAway(entry)) continue;
+      explore(path + QStringLiteral(" / ") + entry, [&] {
+        QTimer::singleShot(50, window(), [&] { choose(entry); });
+        open();
+      });
+    }
+  }
+
+  /// Goes down to the entry and chooses it.
+  void choose(const QString& entry) {
+    QPointer<QMenu> menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+    for (int i = 0; menu && i <= menu->actions().size(); ++i) {
+      QTest::keyClick(menu, Qt::Key_Down);
+      if (const QAction* at = menu->activeAction(); at && plainText(at->text()) == entry) break;
+    }
+    if (!menu) return;
+    if (!menu->activeAction() || plainText(menu->activeAction()->text()) != entry)
+      faults_ << QStringLiteral("no key goes to the entry ") + entry;
+    else
+      QTest::keyClick(menu, Qt::Key_Return);
+  }
+
+  /// The entries of a menu that can be chosen; empty for anything else.
+  QStringList lookAndLeave(const QString& path) {
+    QStringList entries;
+    QSet<QWidget*> looked;
+    while (QPointer<QWidget> over = openedOver(window())) {
+      if (looked.contains(over)) {
+        faults_ << path + QStringLiteral(": Escape does not leave ") + describe(over);
+        over->close();
+        break;
+      }
+      looked.insert(over);
+      QStringList faults;
+      if (const auto* menu = qobject_cast<QMenu*>(over.data())) {
+        ++menus_;
+        faults = faultsOf(menu);
+        for (const QAction* action : menu->actions())
+          if (action->isEnabled() && action->isVisible() && !action->isSeparator() &&
+              !action->menu() && looked.size() == 1)
+            entries << plainText(action->text());
+      } else {
+        if (over->isWindow() && nameOf(over).isEmpty() && over->accessibleName().isEmpty())
+          faults << QStringLiteral("no name: ") + describe(over);
+        faults += badlyNamed(over) + unreachable(over);
+      }
+      for (const QString& fault : std::as_const(faults))
+        faults_ << path + QStringLiteral(": ") + fault;
+      if (over) QTest::keyClick(keyboardOf(over), Qt::Key_Escape);
+      QTest::qWait(0);
+    }
+    return entries;
+  }
+
+  SampleWindow opened_;
+  QStringList faults_;
+  int menus_ = 0;
+};
+
+HEDDLE_WIDGET_TEST(WalkTest)
+#include "walk_test.moc"

@@ -1,0 +1,114 @@
+// Words that the window shows go through tr(): literals that read like words are looked at, with
+// the calls around them.
+#include <QRegularExpression>
+#include <QTest>
+#include <algorithm>
+
+#include "tests/packaging/repository.h"
+#include "tests/support/test_class.h"
+
+using namespace heddle;
+
+namespace {
+
+// The shell's words, which are English, as the engine's are.
+const QStringList kOfTheShell{"gui/main.cpp", "gui/window/render.cpp"};
+// Calls around words that nobody reads, or that are the core's errors.
+const QStringList kNotShown{"fail",       "setStyleSheet", "setObjectName", "starts_with",
+                            "startsWith", "toString",      "QProxyStyle",   "sized"};
+const QStringList kTranslating{"tr", "translate", "QT_TRANSLATE_NOOP"};
+// Names, and words that are keys or are measured.
+const QStringList kNames{"Heddle", "Del", "Backspace", "found layout", "59 min ago"};
+// Groups of the recipe's keys: their table is the engine's, and they are looked up by these.
+const QStringList kGroups{"Parallelism", "Memory", "Data", "Checkpoints"};
+
+/// The text without comments and without what is in literals; places stay.
+QString hollow(QString text) {
+  static const QRegularExpression ofEither(R"("(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/)",
+                                           QRegularExpression::DotMatchesEverythingOption);
+  for (auto found = ofEither.globalMatch(text); found.hasNext();) {
+    const auto match = found.next();
+    for (qsizetype at = match.capturedStart(); at < match.capturedEnd(); ++at)
+      if (text[at] != '\n') text[at] = text[match.capturedStart()] == '"' ? '"' : ' ';
+  }
+  return text;
+}
+
+/// Names before the parentheses that are open at that place, in its statement.
+QStringList callsAround(const QString& code, qsizetype place) {
+  static const QRegularExpression name(R"((\w+)\s*$)");
+  QStringList calls;
+  int closed = 0;
+  for (qsizetype at = place - 1; at >= 0; --at) {
+    const QChar c = code[at];
+    if (c == ')') ++closed;
+    if (c == '(' && closed-- == 0) {
+      closed = 0;
+      calls << name.match(QStringView(code).left(at)).captured(1);
+    }
+    if (closed == 0 && (c == ';' || c == '{' || c == '}')) break;
+  }
+  return calls;
+}
+
+bool anyOf(const QStringList& calls, const QStringList& wanted) {
+  return std::ranges::any_of(calls, [&](const QString& call) { return wanted.contains(call); });
+}
+
+/// Two words beside each other, or one with a capital.
+bool readsLikeWords(QString literal) {
+  static const QRegularExpression places(R"(%L?\d+|\\[nt]|<[^>]*>)");
+  static const QRegularExpression words(
+      R"([A-Za-z]{2,} +\(?[A-Za-z]{2,}|^\s*[A-Z][a-z]{2,}[ .:…]*$)");
+  return literal.replace(places, " ").contains(words);
+}
+
+QStringList untranslated(const QString& text) {
+  static const QRegularExpression literal(R"("((?:[^"\\\n]|\\.)*)") ");
+      const QString code = hollow(text);
+  QStringList found;
+  for (auto next = literal.globalMatch(text); next.hasNext();) {
+    const auto match = next.next();
+    const QString words = match.captured(1);
+    if (code[match.capturedStart()] != '"' || !readsLikeWords(words)) continue;
+    const QStringList calls = callsAround(code, match.capturedStart());
+    if (anyOf(calls, kTranslating + kNotShown) || (kNames + kGroups).contains(words)) continue;
+    found << QStringLiteral("%1: \"%2\"")
+                 .arg(code.left(match.capturedStart()).count('\n') + 1)
+                 .arg(words);
+  }
+  return found;
+}
+
+}  // namespace
+
+class TranslationTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void words_without_tr_are_found() {
+    QCOMPARE(untranslated("label->setText(\"two words\");\n").size(), 1);
+    QCOMPARE(untranslated("button(QStringLiteral(\"Stop\"));").size(), 1);
+    QVERIFY(untranslated("label->setText(tr(\"two words\").arg(name(1)));").isEmpty());
+    QVERIFY(untranslated("return fail(\"{} is not here\", name);").isEmpty());
+    QVERIFY(untranslated("f(1);  // \"two words\"\n").isEmpty());
+    QVERIFY(untranslated("setObjectName(\"Stop\"); icon(\"chevron-up\");").isEmpty());
+  }
+
+  void all_words_of_the_window_are_translated() {
+    QStringList faults;
+    int files = 0;
+    for (const QString& path : repository::tracked_files()) {
+      if (!path.startsWith("gui/") || !repository::is_cpp(path) || kOfTheShell.contains(path))
+        continue;
+      ++files;
+      for (const QString& fault : untranslated(repository::text_of(path)))
+        faults << path + ':' + fault;
+    }
+    QVERIFY(files > 100);
+    QVERIFY2(faults.isEmpty(), qPrintable('\n' + faults.join('\n')));
+  }
+};
+
+HEDDLE_TEST(TranslationTest)
+#include "translation_test.moc"

@@ -1,0 +1,169 @@
+// Widgets as a screen reader and the keyboard find them: by accessible name, and by Tab.
+#pragma once
+
+#include <QAbstractButton>
+#include <QAbstractScrollArea>
+#include <QAbstractSpinBox>
+#include <QAccessible>
+#include <QApplication>
+#include <QButtonGroup>
+#include <QComboBox>
+#include <QLineEdit>
+#include <QScrollBar>
+#include <QSizeGrip>
+#include <QStringList>
+#include <QTest>
+
+namespace heddle {
+
+/// The name that a screen reader says: the accessible name, or what Qt takes in its place (a
+/// button's text, a field's label).
+inline QString nameOf(const QWidget* widget) {
+  QAccessibleInterface* face = QAccessible::queryAccessibleInterface(const_cast<QWidget*>(widget));
+  return face ? face->text(QAccessible::Name) : QString();
+}
+
+/// What a screen reader says after the name: the accessible description, or the tool tip.
+inline QString descriptionOf(const QWidget* widget) {
+  QAccessibleInterface* face = QAccessible::queryAccessibleInterface(const_cast<QWidget*>(widget));
+  return face ? face->text(QAccessible::Description) : QString();
+}
+
+/// The one visible widget of that type and name; null: there is none, or there are several.
+template <typename Widget = QWidget>
+Widget* named(const QWidget* window, const QString& name) {
+  Widget* found = nullptr;
+  for (Widget* widget : window->findChildren<Widget*>()) {
+    if (!widget->isVisible() || nameOf(widget) != name) continue;
+    if (found) return nullptr;
+    found = widget;
+  }
+  return found;
+}
+
+/// A part of a widget that Qt makes, such as the field of a spin box: its owner has the name.
+inline bool isPart(const QWidget* widget) {
+  const QWidget* parent = widget->parentWidget();
+  if (qobject_cast<const QScrollBar*>(widget) && widget->accessibleName().isEmpty()) return true;
+  if (qobject_cast<const QSizeGrip*>(widget)) return true;
+  if (widget->objectName() == QLatin1String("qt_scrollarea_viewport")) return true;
+  return qobject_cast<const QLineEdit*>(parent) || qobject_cast<const QAbstractSpinBox*>(parent) ||
+         qobject_cast<const QComboBox*>(parent) ||
+         (parent && parent->inherits("QTableView") && widget->inherits("QTableCornerButton"));
+}
+
+/// A person can do something with it by mouse or keyboard.
+inline bool isInteractive(const QWidget* widget) {
+  if (isPart(widget) || widget->inherits("QHeaderView")) return false;
+  if (widget->property("alsoByKey").toBool()) return false;
+  const bool points =
+      widget->testAttribute(Qt::WA_SetCursor) && widget->cursor().shape() == Qt::PointingHandCursor;
+  return points || widget->focusPolicy() != Qt::NoFocus ||
+         qobject_cast<const QAbstractButton*>(widget);
+}
+
+/// The visible, interactive widgets of the window, without those of other windows over it.
+inline QList<QWidget*> interactiveIn(const QWidget* window) {
+  QList<QWidget*> found;
+  for (QWidget* widget : window->findChildren<QWidget*>())
+    if (widget->isVisible() && widget->window() == window->window() && isInteractive(widget))
+      found << widget;
+  return found;
+}
+
+/// For messages: type, name, object name, and the parents' types.
+inline QString describe(const QWidget* widget) {
+  QString path = QLatin1String(widget->metaObject()->className());
+  const QString name = nameOf(widget).simplified();
+  path += QStringLiteral(" \"%1\"").arg(name);
+  if (!widget->objectName().isEmpty()) path += QLatin1Char('#') + widget->objectName();
+  for (const QWidget* at = widget->parentWidget(); at && !at->isWindow(); at = at->parentWidget())
+    path += QStringLiteral(" < ") + QLatin1String(at->metaObject()->className()) +
+            (at->objectName().isEmpty() ? QString() : QLatin1Char('#') + at->objectName());
+  return path;
+}
+
+/// A line for each interactive widget without a name, and for each two of one kind and one parent
+/// with the same.
+inline QStringList badlyNamed(const QWidget* window) {
+  QStringList faults;
+  QHash<QString, const QWidget*> seen;
+  for (const QWidget* widget : interactiveIn(window)) {
+    const QString name = nameOf(widget);
+    if (name.trimmed().isEmpty()) {
+      faults << QStringLiteral("no name: ") + describe(widget);
+      continue;
+    }
+    const QString key = QStringLiteral("%1 %2 %3")
+                            .arg(quintptr(widget->parentWidget()))
+                            .arg(QLatin1String(widget->metaObject()->className()), name);
+    if (seen.contains(key)) faults << QStringLiteral("name twice: ") + describe(widget);
+    seen.insert(key, widget);
+  }
+  return faults;
+}
+
+struct TabRound {
+  QList<QWidget*> reached;
+  QString trap;  // where Tab does not go on; empty: it came back to where it began
+};
+
+/// Presses Tab until the focus is where it was before.
+inline TabRound tabRound(QWidget* window) {
+  TabRound round;
+  if (!QApplication::focusWidget()) window->setFocus();
+  for (int presses = 0; presses < 2000; ++presses) {
+    QWidget* before = QApplication::focusWidget();
+    QTest::keyClick(before ? before : window, Qt::Key_Tab);
+    QWidget* now = QApplication::focusWidget();
+    if (now && !round.reached.contains(now)) {
+      round.reached << now;
+      continue;
+    }
+    if (now && now != round.reached.first()) round.trap = describe(now);
+    if (!now) round.trap = QStringLiteral("nothing has the focus");
+    break;
+  }
+  return round;
+}
+
+/// Where the arrows go from a reached member of its group.
+inline bool isReachedByArrows(const QWidget* widget, const QList<QWidget*>& reached) {
+  const auto* button = qobject_cast<const QAbstractButton*>(widget);
+  if (!button || !button->group()) return false;
+  for (QAbstractButton* other : button->group()->buttons())
+    if (reached.contains(other)) return true;
+  return false;
+}
+
+/// A line for each enabled, interactive widget that neither Tab nor arrows reach, and for a trap.
+inline QStringList unreachable(QWidget* window) {
+  const TabRound round = tabRound(window);
+  QStringList faults;
+  if (!round.trap.isEmpty()) faults << QStringLiteral("trap: ") + round.trap;
+  for (QWidget* widget : interactiveIn(window)) {
+    const bool proxied = widget->focusProxy() != nullptr;
+    if (!widget->isEnabled() || proxied || round.reached.contains(widget) ||
+        isReachedByArrows(widget, round.reached))
+      continue;
+    faults << QStringLiteral("not reached: ") + describe(widget);
+  }
+  return faults;
+}
+
+/// A line for each button that Tab reaches and that Space does not press. Nothing is clicked:
+/// Escape takes the press back.
+inline QStringList deafToSpace(QWidget* window) {
+  QStringList faults;
+  for (QWidget* widget : tabRound(window).reached) {
+    auto* button = qobject_cast<QAbstractButton*>(widget);
+    if (!button) continue;
+    QTest::keyPress(button, Qt::Key_Space);
+    if (!button->isDown()) faults << QStringLiteral("deaf to Space: ") + describe(button);
+    QTest::keyClick(button, Qt::Key_Escape);
+    QTest::keyRelease(button, Qt::Key_Space);
+  }
+  return faults;
+}
+
+}  // namespace heddle
