@@ -88,8 +88,8 @@ class BestOfLastWeekTest : public QObject {
     QTRY_COMPARE(window.currentPage()->subtitle(), QStringLiteral("0 of 10,000 runs"));
     bool said = false;
     for (QLabel* label : window.currentPage()->findChildren<QLabel*>())
-      said |= label->isVisible() &&
-              spokenName(label).startsWith(QStringLiteral("created > 7d: after "));
+      said |=
+          label->isVisible() && nameOf(label).startsWith(QStringLiteral("created > 7d: after "));
     QVERIFY(said);
   }
 
