@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QAbstractItemView>
-#include <QAccessible>
 #include <QApplication>
 #include <QComboBox>
 #include <QHeaderView>
@@ -14,14 +13,9 @@
 #include <QTimer>
 
 #include "gui/window/main_window.h"
+#include "tests/support/by_name.h"
 
 namespace heddle::gui {
-
-/// The name that a screen reader says.
-inline QString spokenName(QObject* object) {
-  const auto* interface = QAccessible::queryAccessibleInterface(object);
-  return interface ? interface->text(QAccessible::Name) : QString();
-}
 
 class Person {
  public:
@@ -125,7 +119,7 @@ class Person {
     for (QWidget* top : QApplication::topLevelWidgets()) {
       if (!top->isVisible()) continue;
       for (auto* each : top->findChildren<Widget*>())
-        if (each->isVisible() && spokenName(each) == name) return each;
+        if (each->isVisible() && nameOf(each) == name) return each;
     }
     return nullptr;
   }
