@@ -6,6 +6,7 @@
 #include <QMenu>
 #include <QToolButton>
 
+#include "gui/models/current_recipe.h"
 #include "gui/models/data_description.h"
 #include "gui/models/recipe_document.h"
 #include "gui/models/recipe_prediction.h"
