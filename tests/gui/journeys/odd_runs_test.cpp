@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "gui/charts/line_chart.h"
 #include "gui/theme/theme.h"
 #include "gui/timeline/timeline_widget.h"
 #include "gui/views/runs/runs_model.h"
