@@ -54,7 +54,9 @@ MemoryBars::MemoryBars(QWidget* parent) : Card(tr("Memory"), parent), rows_(new 
   legend_ = new QWidget;
   rowOf(legend_, {}, 4);
   body()->addWidget(legend_);
-  body()->addWidget(scrolled(content), 1);
+  QScrollArea* scroll = scrolled(content);
+  scroll->setAccessibleName(tr("Memory by category"));
+  body()->addWidget(scroll, 1);
 }
 
 void MemoryBars::display(const std::vector<Run>& runs) {
