@@ -11,6 +11,7 @@
 #include <QTableView>
 #include <QTest>
 #include <QTimer>
+#include <functional>
 
 #include "gui/window/main_window.h"
 #include "tests/support/by_name.h"
