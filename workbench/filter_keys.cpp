@@ -124,10 +124,14 @@ std::optional<MetricKey> metric_key(std::string_view key) {
   if (aggregate == kAggregates.end()) return std::nullopt;
   std::string_view metric = key.substr(open + 1, key.size() - open - 2);
   const size_t comma = metric.rfind(',');
-  if (comma == std::string_view::npos)
-    return MetricKey{std::string(*aggregate), std::string(metric)};
-  std::string_view count = metric.substr(comma + 1);
+  std::string_view count =
+      metric.substr(comma == std::string_view::npos ? metric.size() : comma + 1);
   while (count.starts_with(' ')) count.remove_prefix(1);
+  // Names have commas, too: "best(acc,top5)".
+  const bool counts = !count.empty() && std::ranges::all_of(count, [](unsigned char c) {
+    return std::isdigit(c) != 0;
+  });
+  if (!counts) return MetricKey{std::string(*aggregate), std::string(metric)};
   const int64_t tail = tail_in(count);
   if (tail == 0 || *aggregate == "last") return std::nullopt;
   return MetricKey{std::string(*aggregate), std::string(metric.substr(0, comma)), tail};

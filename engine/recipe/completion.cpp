@@ -33,14 +33,26 @@ bool holds(std::string_view whole, std::string_view part) {
   return part.empty() || !std::ranges::search(whole, part, same).empty();
 }
 
+/// Whether one of the words begins so.
+bool has_word(std::string_view words, std::string_view typed) {
+  for (size_t at = 0; at < words.size(); ++at) {
+    const bool begins_word =
+        at == 0 || std::isalnum(static_cast<unsigned char>(words[at - 1])) == 0;
+    if (begins_word && holds(words.substr(at, typed.size()), typed)) return true;
+  }
+  return false;
+}
+
 std::string bare(std::string text) {
   std::erase_if(text,
                 [](char c) { return c == '"' || c == '[' || c == ']' || c == ' ' || c == '='; });
   return text;
 }
 
+/// By its last part, where no other part is typed.
 bool begins(const Candidate& candidate, std::string_view typed) {
-  const std::string text = bare(candidate.text);
+  const std::string whole = bare(candidate.text);
+  const std::string text = typed.find('.') == std::string_view::npos ? leaf_of(whole) : whole;
   return holds(std::string_view(text).substr(0, typed.size()), typed);
 }
 
@@ -49,7 +61,7 @@ bool begins(const Candidate& candidate, std::string_view typed) {
 void rank(std::vector<Candidate>& all, const std::string& typed) {
   std::vector<Candidate> fitting;
   std::ranges::copy_if(all, std::back_inserter(fitting), [&](const Candidate& one) {
-    return holds(bare(one.text), typed) || holds(one.detail, typed);
+    return holds(bare(one.text), typed) || has_word(one.detail, typed);
   });
   std::ranges::stable_partition(fitting, [&](const Candidate& one) { return begins(one, typed); });
   if (fitting.empty() && typed.size() >= kMinMeant) {
@@ -200,6 +212,9 @@ Completion complete(std::string_view text, size_t cursor, const std::vector<Cand
     completion.expects = at->key.empty() ? Expects::table : Expects::key;
     if (at->key.empty()) {
       completion.candidates = table_headers(all, at);
+      if (at->listed)
+        std::erase_if(completion.candidates,
+                      [](const Candidate& one) { return !one.text.starts_with("[["); });
     } else {
       completion.candidates = keys_below(text, all, at->table, at->block, at, completion.typed);
       // A header may stand here, too.

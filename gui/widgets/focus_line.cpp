@@ -21,6 +21,8 @@ bool FocusLine::eventFilter(QObject* watched, QEvent* event) {
       [[fallthrough]];
     case QEvent::Resize:
       setGeometry(parentWidget()->rect());
+      // What scrolls below an overlapping widget is painted again as a whole.
+      setMask(QRegion(rect()) - QRegion(rect().adjusted(1, 1, -1, -1)));
       raise();
       break;
     default:

@@ -48,6 +48,7 @@ bool filter_fits(const RunFilter& filter) {
                                                         {"dim", "1000"},
                                                         {"last(validation_loss)", 3.5},
                                                         {"mean(loss, 100)", 2.5},
+                                                        {"best(acc,top5)", 0.5},
                                                         {"tokens", 2e6}};
   return filter.matches([] { return "two words done fp8"; },
                         [&](const std::string& key) -> std::optional<storage::Value> {
@@ -96,7 +97,8 @@ class RunFilterTest : public QObject {
     fits("best(loss) < 3"), fits("best loss < 3"), not_("best_loss > 3");
     fits("last(validation_loss) = 3.5"), fits("last validation loss > 3"),
         fits("last(validation loss) < 4");
-    fits("mean(loss, 100) < 3"), fits("mean loss of last 100 < 3"), fits("mean(loss,100) = 2.5");
+    fits("best(acc,top5) < 1"), fits("mean(loss, 100) < 3"), fits("mean loss of last 100 < 3"),
+        fits("mean(loss,100) = 2.5");
     not_("mean(loss, 50) < 3"), not_("mean loss of last 100 > 3");
     not_("no_such_key = 1");
   }

@@ -56,12 +56,15 @@ SearchFields::SearchFields(const RecipeDocument& document) : document_(document)
   column->addLayout(makePins());
   limit_ =
       makeField(column, tr("Memory limit of a rank"), "memoryLimit", tr("all that the device has"));
+  limit_->setToolTip(tr(
+      "Layouts that need more memory on a rank are left out, as in 60 GiB; empty: the device's"));
   counting_ = new QWidget;
   QVBoxLayout* counting = columnOf(counting_, {}, 4);
   ranks_ = makeField(counting, tr("Numbers of ranks"), "ranks", {});
   ranks_->setText(usualCounts(document.resolved().recipe.hardware.ranks));
   ranks_->setToolTip(tr("As in 8, 16, 64, or 8-64, which doubles"));
   tokens_ = makeField(counting, tr("Tokens to train"), "tokens", tr("as in 15T or 300B"));
+  tokens_->setToolTip(tr("The training's time and cost are predicted for so many tokens"));
   column->addWidget(counting_);
   column->addStretch(1);
   setCounting(false);

@@ -3,6 +3,7 @@
 #include <QGridLayout>
 #include <QSignalBlocker>
 
+#include "engine/recipe/parse.h"
 #include "gui/format.h"
 
 namespace heddle::gui {
@@ -17,10 +18,12 @@ RunForm::RunForm(QWidget* parent) : QWidget(parent) {
   name_->setProperty("role", "mono");
   name_->setObjectName(QStringLiteral("runName"));
   name_->setMaxLength(64);
+  name_->setToolTip(tr("The run's name in every list; one that is taken gets a number"));
   ranks_ = new QSpinBox;
   ranks_->setObjectName(QStringLiteral("ranks"));
   ranks_->setRange(1, kMaxRanks);
   ranks_->setMinimumWidth(84);
+  ranks_->setToolTip(QString::fromStdString(recipe::find_key("hardware.ranks")->help));
   mode_ = new Segment({tr("planned"), tr("eager")});
   mode_->button(0)->setToolTip(tr("The captured step, planned ahead"));
   mode_->button(1)->setToolTip(tr("The model's code runs step by step: the reference"));

@@ -83,6 +83,7 @@ SweepDialog::SweepDialog(SweptRecipe recipe, const QString& engine, const SweepC
 QLayout* SweepDialog::makeHow(const SweepChoice& choice) {
   how_ = new Segment({tr("all combinations"), tr("random picks")});
   how_->setAccessibleName(tr("How values become runs"));
+  how_->button(0)->setToolTip(tr("A run for each combination of all keys' values"));
   how_->button(1)->setToolTip(
       tr("Ranges serve too: 0..0.2, and log(1e-5..1e-3), which picks by order of magnitude"));
   how_->setCurrent(choice.random ? 1 : 0);
@@ -90,6 +91,8 @@ QLayout* SweepDialog::makeHow(const SweepChoice& choice) {
   QHBoxLayout* random = rowOf(random_, {}, 8);
   picks_ = spin(tr("Random picks"), 1, static_cast<int>(workbench::kMaxSweepRuns), choice.picks);
   seed_ = spin(tr("Seed of the picks"), 0, 999'999, choice.seed);
+  picks_->setToolTip(tr("So many combinations are picked by chance, each of them once"));
+  seed_->setToolTip(tr("The same seed picks the same combinations"));
   random->addWidget(muted(tr("runs")));
   random->addWidget(picks_);
   random->addWidget(muted(tr("seed")));
@@ -127,6 +130,10 @@ QLayout* SweepDialog::makeHalving(const SweepChoice& choice) {
           QString::fromUtf8(metric.name.data(), static_cast<qsizetype>(metric.name.size())));
   if (const int at = metric_->findData(choice.metric); at >= 0) metric_->setCurrentIndex(at);
   keep_ = spin(tr("Runs that train to the end"), 1, 999, choice.keep);
+  halves_->setToolTip(
+      tr("At some steps the runs are compared, and the worse half of them ends there"));
+  metric_->setToolTip(tr("The metric whose last value decides which runs are worse"));
+  keep_->setToolTip(tr("So many runs are left to train all steps"));
   inside->addWidget(metric_);
   inside->addWidget(muted(tr("until so many are left:")));
   inside->addWidget(keep_);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "engine/recipe/parse.h"
+#include "gui/format.h"
 #include "gui/widgets/basics.h"
 #include "gui/widgets/layouts.h"
 
@@ -93,6 +94,7 @@ void SweepRows::add(const SweepChoice::Key& key) {
   row.values = new QLineEdit(key.values);
   row.values->setProperty("role", "mono");
   row.values->setPlaceholderText(tr("values, as 1e-4, 3e-4"));
+  row.values->setToolTip(tr("The values between commas that the key has in turn"));
   QToolButton* remove = iconButton(QStringLiteral("close"), {});
   row.remove = remove;
   row.hint = caption({});
@@ -146,6 +148,8 @@ void SweepRows::showHint(const Row& row) {
       parts << tr("now %1").arg(QString::fromStdString(own->second));
     if (!info->valid.empty()) parts << tr("valid: %1").arg(QString::fromStdString(info->valid));
   }
+  row.key->setToolTip(info ? format::inLines(QString::fromStdString(info->help))
+                           : tr("Any key of the recipe: a list opens while one types"));
   row.hint->setText(parts.join(QStringLiteral("; ")));
   row.hint->setVisible(!parts.isEmpty());
 }

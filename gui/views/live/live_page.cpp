@@ -2,7 +2,6 @@
 
 #include <QDateTime>
 #include <QGridLayout>
-#include <QJsonArray>
 #include <QResizeEvent>
 #include <algorithm>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include "engine/telemetry/lines.h"
 #include "engine/telemetry/metrics.h"
 #include "gui/format.h"
+#include "gui/models/run_ids.h"
 #include "gui/models/value.h"
 #include "gui/settings.h"
 #include "gui/theme/theme.h"
@@ -240,21 +240,16 @@ void LivePage::showRun(qint64 run) {
 
 QJsonObject LivePage::keptState() const {
   // Unless a person has picked one the newest is shown, at the next start too.
-  QJsonObject state;
+  QJsonObject state{{"added", toJson(charts_->added())}};
   if (picked_ && cursor_.run > 0) state["run"] = qint64{cursor_.run};
-  QJsonArray added;
-  for (const qint64 run : charts_->added()) added.append(run);
-  if (!added.isEmpty()) state["added"] = added;
   return state;
 }
 
 void LivePage::restoreState(const QJsonObject& state) {
+  charts_->setAdded(runIds(state["added"]));
   const qint64 run = state["run"].toInteger();
   picked_ = run > 0;
   if (picked_) cursor_ = {.run = run};  // read when the page is shown
-  QList<qint64> added;
-  for (const QJsonValue& each : state["added"].toArray()) added.append(each.toInteger());
-  charts_->setAdded(added);
 }
 
 void LivePage::restart(storage::RunId run) {

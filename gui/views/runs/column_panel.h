@@ -4,8 +4,8 @@
 
 #include <QFrame>
 #include <QListView>
-#include <QSpinBox>
 #include <QSortFilterProxyModel>
+#include <QSpinBox>
 #include <QStandardItemModel>
 
 #include "gui/session.h"

@@ -74,6 +74,11 @@ FilterBar::FilterBar(Session& session, RunsModel& model, QWidget* parent)
   });
 }
 
+void FilterBar::clear() {
+  field_->clear();
+  field_->setFocus();
+}
+
 void FilterBar::apply() {
   RunFilter filter(field_->text().toStdString());
   // While one still types "loss<", the missing value is reported a little later.

@@ -23,6 +23,8 @@ class FilterBar : public QWidget {
   QString text() const { return field_->text(); }
   /// Puts a whole filter in the field, which applies it.
   void setText(const QString& text) { field_->setText(text); }
+  /// Lets all runs through, and goes to the field.
+  void clear();
   bool isReady() const { return !reading_.running() && !typing_.isActive(); }
 
  Q_SIGNALS:

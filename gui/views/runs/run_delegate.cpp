@@ -22,13 +22,48 @@ constexpr int kIcon = 20;
 constexpr int kCurve = 60;
 constexpr int kGap = 6;  // between a mean and its range
 
-/// The text as far as there is room. Latin letters of one width need not be laid out for that.
-QString fitted(const QString& text, const QPainter& painter, int room, bool proportional) {
+/// A font of cells, made once: making one takes as long as drawing a word.
+struct CellFont {
+  explicit CellFont(const QFont& of, bool isMono = true)
+      : font(of),
+        metrics(of),
+        letter(isMono ? QFontMetricsF(of).horizontalAdvance(QChar('0')) : 0) {}
+  QFont font;
+  QFontMetrics metrics;
+  double letter;  // the width of each; 0: they differ
+};
+
+const CellFont& wordsFont() {
+  static const CellFont font(font::text(), false);
+  return font;
+}
+const CellFont& digitsFont() {
+  static const CellFont font(font::mono(12));
+  return font;
+}
+const CellFont& strongFont() {
+  static const CellFont font(font::mono(12, QFont::DemiBold));
+  return font;
+}
+
+/// One line of text as far as there is room, at its place: a rectangle of text would be laid out.
+/// Nor are Latin letters of one width.
+void drawCell(QPainter& painter, const QRect& cell, const CellFont& in, bool atRight,
+              const QString& text) {
   constexpr char16_t kAfterLatin = 0x250;
-  const QFontMetrics metrics = painter.fontMetrics();
-  const bool fits = !proportional && text.size() * (metrics.averageCharWidth() + 1) <= room &&
-                    std::ranges::all_of(text, [](QChar c) { return c.unicode() < kAfterLatin; });
-  return fits ? text : metrics.elidedText(text, Qt::ElideRight, room);
+  const bool isLatin =
+      in.letter > 0 && std::ranges::all_of(text, [](QChar c) { return c.unicode() < kAfterLatin; });
+  int wide = isLatin ? static_cast<int>(std::ceil(static_cast<double>(text.size()) * in.letter))
+                     : in.metrics.horizontalAdvance(text);
+  QString shown = text;
+  if (wide > cell.width()) {
+    shown = in.metrics.elidedText(text, Qt::ElideRight, cell.width());
+    wide = in.metrics.horizontalAdvance(shown);
+  }
+  const int left = atRight ? cell.right() + 1 - wide : cell.left();
+  const int base = cell.top() + (cell.height() - in.metrics.height()) / 2 + in.metrics.ascent();
+  painter.setFont(in.font);
+  painter.drawText(QPoint(left, base), shown);
 }
 
 const RunLines& linesOf(const QModelIndex& index) {
@@ -148,16 +183,13 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
     default:
       if (isText(index.column())) color = tone.isNull() ? c.muted : color;
   }
-  painter->setFont(isText(index.column())
-                       ? font::text()
-                       : font::mono(12, index.column() == RunsModel::Name && chosen
-                                            ? QFont::DemiBold
-                                            : QFont::Normal));
+  const bool strong = index.column() == RunsModel::Name && chosen;
   painter->setPen(color);
-  const auto alignment = static_cast<Qt::Alignment>(index.data(Qt::TextAlignmentRole).toInt());
-  painter->drawText(
-      cell, static_cast<int>(alignment),
-      fitted(index.data().toString(), *painter, cell.width(), isText(index.column())));
+  drawCell(*painter, cell,
+           isText(index.column()) ? wordsFont()
+           : strong               ? strongFont()
+                                  : digitsFont(),
+           linesOf(index).runs().isNumber(index.column()), index.data().toString());
   painter->restore();
 }
 

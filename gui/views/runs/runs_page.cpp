@@ -62,10 +62,12 @@ RunsPage::RunsPage(Session& session, QWidget* parent)
                                     tr("Runs that you archive are kept here, out of the way. Other "
                                        "pages and filters by name still "
                                        "find them."),
-                                    QString());
+                                    tr("Show the runs"));
   nothingTrashed_ = new EmptyState(
       QStringLiteral("trash"), tr("The trash is empty"),
-      tr("Runs that you delete stay here until you delete them for good."), QString());
+      tr("Runs that you delete stay here until you delete them for good."), tr("Show the runs"));
+  for (const EmptyState* nothing : {nothingArchived_, nothingTrashed_})
+    connect(nothing, &EmptyState::triggered, this, [this] { showPlace(RunPlace::list); });
   stack_->addWidget(nothingArchived_);
   stack_->addWidget(nothingTrashed_);
   drawer_ = new RunDrawer(session);
@@ -156,6 +158,12 @@ QWidget* RunsPage::makeTable() {
   table_->setObjectName(QStringLiteral("runs"));
   table_->setAccessibleName(tr("Runs"));
   new FocusLine(table_);
+  noMatch_ = new EmptyState(QStringLiteral("filter"), tr("No run matches the filter"), {},
+                            tr("Clear the filter"), table_->viewport());
+  noMatch_->setObjectName(QStringLiteral("noMatch"));
+  noMatch_->hide();
+  connect(noMatch_, &EmptyState::triggered, filter_, &FilterBar::clear);
+  connect(&lines_, &RunLines::rearranged, this, &RunsPage::showNoMatch);
   delegate_ = new RunDelegate(table_);
   header_ = new RunHeader(lines_, table_);
   table_->setHorizontalHeader(header_);
@@ -409,17 +417,26 @@ void RunsPage::describeActions() {
   Q_EMIT headerChanged();
 }
 
+void RunsPage::showNoMatch() {
+  noMatch_->setGeometry(table_->viewport()->rect());
+  noMatch_->setVisible(lines_.rowCount() == 0 && model_.rowCount() > 0);
+}
+
 void RunsPage::applyFilter(const RunFilter& filter) {
   lines_.setFilter(filter);
   const auto& problem = filter.problem();
-  table_->setEmptyText(
+  noMatch_->setText(
       problem ? tr("The filter is not understood: %1").arg(QString::fromStdString(problem->text))
-              : tr("No run matches the filter"));
+              : tr("It hides %1.").arg(format::plural(model_.rowCount(), tr("run"))));
+  showNoMatch();
   Q_EMIT headerChanged();
 }
 
 bool RunsPage::eventFilter(QObject*, QEvent* event) {
-  if (event->type() == QEvent::Resize) arrangement_->columns().fit();
+  if (event->type() == QEvent::Resize) {
+    arrangement_->columns().fit();
+    noMatch_->setGeometry(table_->viewport()->rect());
+  }
   return false;
 }
 

@@ -62,6 +62,7 @@ class RunsPage : public Page {
   void setRows(Rows rows);
   void showPlace(RunPlace place);
   void tickAll(bool ticked);
+  void showNoMatch();
   void applyFilter(const RunFilter& filter);
   void selectionChanged();
   void describeActions();
@@ -98,6 +99,7 @@ class RunsPage : public Page {
   EmptyState* empty_;
   EmptyState* nothingArchived_;
   EmptyState* nothingTrashed_;
+  EmptyState* noMatch_;  // over the table
   RunPlace place_ = RunPlace::list;
   std::optional<Rows> late_;  // read while a cell was edited
   bool drawerClosed_ = false;

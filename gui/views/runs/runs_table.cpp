@@ -1,11 +1,8 @@
 #include "gui/views/runs/runs_table.h"
 
 #include <QMouseEvent>
-#include <QPainter>
 #include <QSet>
 #include <algorithm>
-
-#include "gui/theme/theme.h"
 
 namespace heddle::gui {
 namespace {
@@ -26,21 +23,6 @@ bool RunsTable::isBox(const QMouseEvent* event) const {
 /// A row that was clicked is not ticked: the first tick is another's, or turns that one into one.
 void RunsTable::beginTicks() {
   if (!chosen().ticks()) selectionModel()->clearSelection();
-}
-
-void RunsTable::setEmptyText(const QString& text) {
-  emptyText_ = text;
-  viewport()->update();
-}
-
-void RunsTable::paintEvent(QPaintEvent* event) {
-  QTableView::paintEvent(event);
-  if (model()->rowCount() > 0 || emptyText_.isEmpty()) return;
-  QPainter painter(viewport());
-  painter.setFont(font::text());
-  painter.setPen(colors().muted);
-  painter.drawText(viewport()->rect().adjusted(16, 24, -16, -16),
-                   Qt::AlignHCenter | Qt::AlignTop | Qt::TextWordWrap, emptyText_);
 }
 
 /// Whether the event chooses a row plainly, without a key that adds or ranges.

@@ -20,8 +20,6 @@ class RunsTable : public QTableView {
   using QTableView::QTableView;
 
   static KeyTable keys();
-  /// Why there are no rows.
-  void setEmptyText(const QString& text);
   bool isEditing() const { return state() == EditingState; }
   /// The place of a line's triangle, which folds it.
   static QRect triangle(const QRect& nameCell, int depth);
@@ -43,7 +41,6 @@ class RunsTable : public QTableView {
   void mouseReleaseEvent(QMouseEvent* event) override;
   void mouseDoubleClickEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
-  void paintEvent(QPaintEvent* event) override;
   void closeEditor(QWidget* editor, QAbstractItemDelegate::EndEditHint hint) override;
   QItemSelectionModel::SelectionFlags selectionCommand(const QModelIndex& index,
                                                        const QEvent* event) const override;
@@ -59,7 +56,6 @@ class RunsTable : public QTableView {
   void dragTo(int line);
   bool foldedByKey(const QKeyEvent* event);
 
-  QString emptyText_;
   bool onBox_ = false;  // where the button went down
   // A drag over boxes.
   int dragFrom_ = -1, dragTo_ = -1;

@@ -59,7 +59,7 @@ class CompletionTest : public QObject {
     row("[checkpoint]\nevery = |", {"0"});
     row("[optimizer]\nname = \"sgd\"\nm|", {"momentum = "});
     row("[model]\nrope_scaling = { | }", {"type = ", "factor = "});
-    row("[model]\nrope_scaling = { factor = 4, t| }", {"type = ", "truncate = ", "factor = "});
+    row("[model]\nrope_scaling = { factor = 4, t| }", {"type = ", "truncate = "});
     row("[model]\nrope_scaling = { type = | }", {"\"llama3\"", "\"linear\"", "\"yarn\""});
     row("[model.rope_scaling]\nbeta|", {"beta_fast = ", "beta_slow = "});
     row("[[override]]\n|", {"modules = ", "recompute = ", "lr = ", "weight_decay = "});
@@ -73,8 +73,6 @@ class CompletionTest : public QObject {
   void what_may_come_next() {
     QFETCH(QString, text);
     QFETCH(QStringList, first);
-    if (QTest::currentDataTag() == QByteArray("[model]\nrope_scaling = { factor = 4, t| }"))
-      first.removeLast();  // it is written
     QCOMPARE(texts(at_bar(text)).mid(0, first.size()), first);
   }
 

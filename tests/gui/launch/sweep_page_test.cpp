@@ -1,8 +1,11 @@
 // Sweeps and the queue on the Launch page, by keyboard: keys and values chosen, launched,
 // reordered, taken out.
+#include <QAbstractSpinBox>
 #include <QCheckBox>
+#include <QComboBox>
 #include <QDir>
 #include <QFile>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QTemporaryDir>
 #include <QTest>
@@ -109,6 +112,28 @@ class SweepPageTest : public QObject {
       QVERIFY2(run.name == "debug lr=1e-4" || run.name == "debug lr=3e-4", run.name.c_str());
     }
     QVERIFY(shown.messages.contains("In the queue: 2 runs"));
+  }
+
+  void each_knob_says_what_it_does() {
+    PageShown shown;
+    shown.show();
+    SweepDialog* dialog = shown.openSweep();
+    QVERIFY(dialog);
+    QStringList silent;
+    for (const QWidget* form : {shown.page->findChild<QWidget*>("runName")->parentWidget(),
+                                static_cast<QWidget*>(dialog)})
+      for (const QWidget* knob : form->findChildren<QWidget*>()) {
+        const auto* around = knob->parentWidget();
+        const bool part =
+            qobject_cast<const QAbstractSpinBox*>(around) || qobject_cast<const QComboBox*>(around);
+        const bool takes =
+            qobject_cast<const QLineEdit*>(knob) || qobject_cast<const QAbstractSpinBox*>(knob) ||
+            qobject_cast<const QComboBox*>(knob) || qobject_cast<const QCheckBox*>(knob);
+        if (takes && !part && knob->toolTip().size() < 12)
+          silent << knob->objectName() + knob->accessibleName();
+      }
+    QCOMPARE(silent, QStringList());
+    QTest::keyClick(dialog, Qt::Key_Escape);
   }
 
   void values_that_cannot_be_are_explained() {

@@ -188,6 +188,20 @@ class RunsPageTest : public QObject {
     QTest::keyClick(filter, Qt::Key_Escape);
   }
 
+  void aFilterThatShowsNothingIsClearedByOneButton() {
+    auto* filter = page_->findChild<QLineEdit*>(QStringLiteral("filter"));
+    auto* nothing = page_->findChild<EmptyState*>(QStringLiteral("noMatch"));
+    const int all = table()->model()->rowCount();
+    QVERIFY(all > 0 && !nothing->isVisible());
+    filter->setFocus();
+    QTest::keyClicks(filter, QStringLiteral("no-such-run"));
+    QTRY_VERIFY(nothing->isVisible());
+    QTest::mouseClick(nothing->button(), Qt::LeftButton);
+    QTRY_COMPARE(table()->model()->rowCount(), all);
+    QVERIFY(!nothing->isVisible());
+    QVERIFY(filter->text().isEmpty() && filter->hasFocus());
+  }
+
   // No other rows than were asked for, and why.
   void whatIsNotUnderstoodShowsNoOtherRows() {
     auto* filter = page_->findChild<QLineEdit*>(QStringLiteral("filter"));
