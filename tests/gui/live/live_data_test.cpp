@@ -16,6 +16,12 @@ using namespace heddle::gui;
 
 namespace {
 
+storage::NewRun named(const std::string& name) {
+  storage::NewRun run;
+  run.name = name;
+  return run;
+}
+
 storage::StepRow row(int32_t rank, int64_t step, std::map<std::string, double> values) {
   return {.id = 0,
           .rank = rank,
@@ -96,7 +102,7 @@ class LiveDataTest : public QObject {
     const std::string path = folder.filePath("store.sqlite").toStdString();
     auto writer = must(storage::Writer::open(path));
     must(writer->take_lease());
-    const storage::RunId run = must(writer->create_run({.name = "long"}).get()).id;
+    const storage::RunId run = must(writer->create_run(named("long")).get()).id;
     must(
         writer->set_results(run, {{"predicted_step_seconds", 1.0}, {"predicted_peak_bytes", 100.0}})
             .get());
@@ -128,7 +134,7 @@ class LiveDataTest : public QObject {
     const std::string path = folder.filePath("store.sqlite").toStdString();
     auto writer = must(storage::Writer::open(path));
     must(writer->take_lease());
-    const storage::RunId run = must(writer->create_run({.name = "long"}).get()).id;
+    const storage::RunId run = must(writer->create_run(named("long")).get()).id;
     std::string log;
     int64_t step = 0;
     const auto train = [&](int64_t steps) {
