@@ -32,6 +32,9 @@ KeptPreferences& KeptPreferences::instance() {
 void KeptPreferences::load() {
   const auto settings = openSettings();
   Preferences read;
+  // One key turned all of them off before there were kinds.
+  const bool notifies = settings->value(QStringLiteral("notifications"), true).toBool();
+  read.notifiesEnds = read.notifiesFailures = read.notifiesAlerts = notifies;
   visitPreferences(read, [&](const char* key, auto& value, auto most) {
     const int usual = static_cast<int>(value);
     const int kept = settings->value(QLatin1String(key), usual).toInt();

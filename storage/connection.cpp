@@ -94,7 +94,9 @@ ReadTransaction::~ReadTransaction() {
 }
 
 Error explain(const std::string& path, const SQLite::Exception& exception) {
-  switch (exception.getErrorCode()) {
+  // Files that SQLite cannot make next to a store are errors of I/O to it.
+  const int code = exception.getErrorCode();
+  switch (code == SQLITE_IOERR && is_disk_full(path) ? SQLITE_FULL : code) {
     case SQLITE_FULL:
       return {
           fmt::format("{}: the disk is full; what was committed is safe: free some space and try "

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <filesystem>
 
 namespace heddle::storage {
@@ -11,6 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kImmutable = "?immutable=1";
+constexpr std::uintmax_t kBesideStore = 64 << 10;  // bytes; an -shm file begins with half of it
 
 bool may_write(const fs::path& path) {
   return faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
@@ -43,6 +45,12 @@ bool is_writable(const std::string& path) {
   return may_write(path) && may_write(fs::absolute(path).parent_path());
 }
 
+bool is_disk_full(const std::string& path) {
+  std::error_code none;
+  const fs::space_info space = fs::space(fs::absolute(path).parent_path(), none);
+  return !none && space.available < kBesideStore;
+}
+
 Error unwritable(const std::string& path) {
   return {fmt::format(
       "{}: this store, or its folder, cannot be written to: it is shown as it is, and no run in it "
@@ -55,7 +63,10 @@ std::string immutable_uri(const std::string& path) {
 }
 
 std::string reading_uri(const std::string& path) {
-  return is_writable(path) || has_changes_waiting(path) ? uri_of(path) : immutable_uri(path);
+  std::error_code none;
+  const bool fits = fs::exists(path + "-shm", none) || !is_disk_full(path);
+  return (is_writable(path) && fits) || has_changes_waiting(path) ? uri_of(path)
+                                                                  : immutable_uri(path);
 }
 
 bool is_immutable(const std::string& uri) { return uri.ends_with(kImmutable); }

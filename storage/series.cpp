@@ -8,21 +8,27 @@
 namespace heddle::storage {
 namespace {
 
-/// The step records of a log that are not in chunks yet, from the newest back to step `first`.
+/// So many records in a row before a range: one alone may have gone back.
+constexpr int kBefore = 8;
+
+/// The step records of a log that are not in chunks yet, from the newest back to step `first`, and
+/// a few earlier ones.
 std::vector<telemetry::Step> waiting_steps(Connection& connection, const LogKey& log,
                                            int64_t compacted, int64_t first) {
   std::vector<telemetry::Step> steps;
+  int before = 0;
   Rows rows = connection.query(
       "SELECT payload FROM records WHERE run = ? AND rank = ? AND epoch = ? AND seq >= ? AND type "
       "= 2 "
       "ORDER BY seq DESC",
       log.run, log.rank, log.epoch, compacted);
-  while (rows.next()) {
+  while (before < kBefore && rows.next()) {
     auto record = telemetry::decode(telemetry::Type::step, rows.blob(0));
     if (!record) continue;
     auto& step = std::get<telemetry::Step>(*record);
-    if (is_charted(step)) steps.push_back(std::move(step));
-    if (!steps.empty() && steps.back().step < first) break;
+    if (!is_charted(step)) continue;
+    before = step.step < first ? before + 1 : 0;
+    steps.push_back(std::move(step));
   }
   std::ranges::reverse(steps);
   return steps;

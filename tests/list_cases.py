@@ -14,7 +14,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CLASS = re.compile(r"^class (\w+)(?: final)? : public \w+[^{]*\{$(.*?)^\};$", re.M | re.S)
 SLOTS = re.compile(r"^ private Q_SLOTS:\n(.*?)(?=^ (?:public|protected|private|Q_SIGNALS)[^\n]*:$|\Z)", re.M | re.S)
-SLOT = re.compile(r"^  void (\w+)\(\)", re.M)
+SLOT = re.compile(r"^  void\s+(\w+)\(\)", re.M)
 HELPERS = {"initTestCase", "cleanupTestCase", "init", "cleanup"}
 
 

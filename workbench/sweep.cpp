@@ -38,6 +38,13 @@ std::optional<Number> whole_text_as(std::string_view text) {
   return number;
 }
 
+/// Runs of both would be the same: 1e-4 and 0.0001.
+bool is_same_value(const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  const auto left = whole_text_as<double>(a), right = whole_text_as<double>(b);
+  return left && right && *left == *right;
+}
+
 /// Commas within brackets or quotes do not divide.
 std::vector<std::string> members_of(std::string_view value) {
   std::vector<std::string> members(1);
@@ -126,9 +133,13 @@ Result<SweepKey> read_key(const std::string& name, const std::string& value) {
     if (read.values[i].empty())
       return fail("--set: {}: value {} of {} is empty; valid: as in {}=1,2; quotes keep a comma",
                   read.key, i + 1, read.values.size(), name);
-    if (std::find(read.values.begin(), read.values.begin() + static_cast<std::ptrdiff_t>(i),
-                  read.values[i]) != read.values.begin() + static_cast<std::ptrdiff_t>(i))
-      return fail("--set: {}: {} is given twice", read.key, read.values[i]);
+    for (size_t before = 0; before < i; ++before) {
+      if (!is_same_value(read.values[before], read.values[i])) continue;
+      if (read.values[before] == read.values[i])
+        return fail("--set: {}: {} is given twice", read.key, read.values[i]);
+      return fail("--set: {}: {} and {} are the same value", read.key, read.values[before],
+                  read.values[i]);
+    }
   }
   if (read.values.size() > 1) return read;
   const auto range = range_of(read.key, trimmed(value));

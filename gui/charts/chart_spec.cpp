@@ -7,13 +7,17 @@
 namespace heddle::gui {
 namespace {
 
+struct XWords {
+  Q_DECLARE_TR_FUNCTIONS(ChartX)
+};
+
 constexpr std::array<const char*, 4> kXNames = {"step", "tokens", "time", "clock"};
 
 }  // namespace
 
 QStringList chartXWords() {
-  const auto words = [](const char* text) { return QCoreApplication::translate("ChartX", text); };
-  return {words("step"), words("tokens"), words("time since the start"), words("time of day")};
+  return {XWords::tr("step"), XWords::tr("tokens"), XWords::tr("time since the start"),
+          XWords::tr("time of day")};
 }
 
 QJsonObject toJson(const ChartSpec& spec) {

@@ -101,7 +101,8 @@ Range LineChart::drawCurves(const Range& x) {
     const bool steady =
         std::ranges::any_of(of.raw, [&](const Column& each) { return each.x >= begins; });
     // Samples that are not drawn do not make the axis longer.
-    const bool smoothAlone = !Theme::instance().samplesBehind() && !of.smooth.empty() && !of.hasBand;
+    const bool smoothAlone =
+        !Theme::instance().samplesBehind() && !of.smooth.empty() && !of.hasBand;
     for (const Column& column : smoothAlone ? of.smooth : of.raw) {
       if (!std::isfinite(column.last) || (cutsWarmUp && steady && column.x < begins)) continue;
       include(column.min);

@@ -171,7 +171,10 @@ void MetricChart::read() {
     wanted.push_back(std::move(now));
   }
   asked_ = query;
-  if (wanted.empty()) return;
+  if (wanted.empty()) {
+    if (curves_.empty()) putCurves();  // it waits for nothing
+    return;
+  }
   reading_ = std::make_shared<CurveReading>(query, std::move(wanted), std::move(ends));
   turn();
 }

@@ -1,20 +1,10 @@
 #include "gui/timeline/span_statistics.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <unordered_map>
 
 namespace heddle::gui {
 namespace {
-
-/// Translated once: a step has a million spans.
-struct Words {
-  Q_DECLARE_TR_FUNCTIONS(Timeline)
- public:
-  const std::string waiting = tr(" (waiting)").toStdString(),
-                    bubble = tr(" (bubble)").toStdString(),
-                    noModule = tr("no module").toStdString();
-};
 
 Interval common(const Interval& a, const Interval& b) {
   return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
@@ -50,14 +40,13 @@ std::vector<NameStatistics> countLane(const Lane& lane, const Interval& range) {
 }  // namespace
 
 std::string nameOf(const telemetry::Span& span, GroupBy by, const workbench::BucketNames* buckets) {
-  static const Words words;
   switch (by) {
     case GroupBy::operators:
-      return span.stream == telemetry::kWait     ? span.name + words.waiting
-             : span.stream == telemetry::kBubble ? span.name + words.bubble
+      return span.stream == telemetry::kWait     ? span.name + " (waiting)"
+             : span.stream == telemetry::kBubble ? span.name + " (bubble)"
                                                  : span.name;
     case GroupBy::modules:
-      return span.module.empty() ? words.noModule : span.module;
+      return span.module.empty() ? "no module" : span.module;
     case GroupBy::buckets:
       return buckets ? buckets->of(span) : workbench::BucketNames().of(span);
   }

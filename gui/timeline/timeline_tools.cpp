@@ -29,6 +29,7 @@ TimelineTools::TimelineTools(TimelineWidget& timeline) : timeline_(timeline) {
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(4);
+  row->addStretch(1);
   for (QWidget* part :
        std::initializer_list<QWidget*>{count_, previous_, next_, field_, find_, menu_})
     row->addWidget(part);

@@ -77,9 +77,8 @@ void DropArea::take(const std::vector<Dropped>& all) {
   const auto refused = countOf(Dropped::Kind::refused), runs = countOf(Dropped::Kind::runs);
   if (all.size() == 1 && refused == 1)
     return Q_EMIT session_.message(
-        tr("%1: %2").arg(
-            format::shortName(QFileInfo(all.front().path).fileName().toStdString()),
-            format::spelled(all.front().words.toStdString())),
+        tr("%1: %2").arg(format::shortName(QFileInfo(all.front().path).fileName().toStdString()),
+                         format::spelled(all.front().words.toStdString())),
         Tone::bad);
   if (runs == std::ssize(all)) {
     QStringList paths;
@@ -90,7 +89,8 @@ void DropArea::take(const std::vector<Dropped>& all) {
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   connect(dialog, &DropDialog::importWanted, this, &DropArea::import);
   connect(dialog, &DropDialog::storeWanted, this, &DropArea::storeWanted);
-  connect(dialog, &DropDialog::recipeWanted, this, [this](const QString& path) { openRecipe_(path); });
+  connect(dialog, &DropDialog::recipeWanted, this,
+          [this](const QString& path) { openRecipe_(path); });
   dialog->open();
 }
 

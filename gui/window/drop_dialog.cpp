@@ -35,8 +35,9 @@ DropDialog::DropDialog(const std::vector<Dropped>& all, QWidget* parent)
   }
   QStringList words;
   if (!imported.isEmpty())
-    words << tr("Importing copies runs into this window's store; those that it has already stay as "
-                "they are, and what was dropped is not changed.");
+    words << tr(
+        "Importing copies runs into this window's store; those that it has already stay as "
+        "they are, and what was dropped is not changed.");
   if (refused > 0) words << tr("What is marked is left out.");
   auto* note = muted(words.join(QChar(' ')));
   note->setWordWrap(true);
@@ -67,8 +68,8 @@ QWidget* DropDialog::lineOf(const Dropped& one) {
   const bool refused = one.kind == Dropped::Kind::refused;
   row->addWidget(new Symbol(16, QLatin1String(refused ? "warning" : "check"),
                             refused ? Tone::warn : Tone::good));
-  auto* name = new ElidedLabel(format::spelled(QFileInfo(one.path).fileName().toStdString()), "mono",
-                               Qt::ElideMiddle);
+  auto* name = new ElidedLabel(format::spelled(QFileInfo(one.path).fileName().toStdString()),
+                               "mono", Qt::ElideMiddle);
   name->setTextFormat(Qt::PlainText);
   name->setMinimumWidth(kDropWidth / 4);
   row->addWidget(name, 1);

@@ -17,7 +17,9 @@ namespace {
 constexpr std::array kEndingsOfRuns = {".csv", ".sqlite", ".db", ".heddle"};
 constexpr std::array kEndingsOfTraces = {".json", ".json.gz", ".pftrace", ".perfetto-trace"};
 
-QString dropWords(const char* text) { return QCoreApplication::translate("Dropped", text); }
+struct DropWords {
+  Q_DECLARE_TR_FUNCTIONS(Dropped)
+};
 
 template <typename Endings>
 bool endsLike(const QString& path, const Endings& endings) {
@@ -39,28 +41,28 @@ Dropped lookAtStore(Dropped of) {
   if (!runs) return refused(std::move(of), QString::fromStdString(runs.error().message));
   of.kind = Dropped::Kind::store;
   of.runs = static_cast<qint64>(runs->size());
-  of.words = dropWords("store with %1").arg(format::plural(of.runs, dropWords("run")));
+  of.words = DropWords::tr("store with %1").arg(format::plural(of.runs, DropWords::tr("run")));
   return of;
 }
 
 Dropped lookAt(const QString& path, const QString& ownStore) {
   Dropped of{.path = path};
   const QFileInfo file(path);
-  if (!file.exists()) return refused(std::move(of), dropWords("is not there"));
+  if (!file.exists()) return refused(std::move(of), DropWords::tr("is not there"));
   if (file.isDir()) {
     of.kind = Dropped::Kind::runs;
-    of.words = dropWords("folder: the runs in it");
+    of.words = DropWords::tr("folder: the runs in it");
     return of;
   }
-  if (!file.isFile()) return refused(std::move(of), dropWords("is no file"));
-  if (!file.isReadable()) return refused(std::move(of), dropWords("cannot be read by you"));
+  if (!file.isFile()) return refused(std::move(of), DropWords::tr("is no file"));
+  if (!file.isReadable()) return refused(std::move(of), DropWords::tr("cannot be read by you"));
   if (path.endsWith(QStringLiteral(".toml"))) {
     of.kind = Dropped::Kind::recipe;
-    of.words = dropWords("recipe");
+    of.words = DropWords::tr("recipe");
     return of;
   }
   if (file.canonicalFilePath() == QFileInfo(ownStore).canonicalFilePath())
-    return refused(std::move(of), dropWords("is the store of this window"));
+    return refused(std::move(of), DropWords::tr("is the store of this window"));
   for (const workbench::Importer* importer : workbench::importers()) {
     if (!importer->recognise(path.toStdString())) continue;
     if (importer == &workbench::kHeddleStore) return lookAtStore(std::move(of));
@@ -69,14 +71,14 @@ Dropped lookAt(const QString& path, const QString& ownStore) {
     return of;
   }
   if (endsLike(path, kEndingsOfTraces))
-    return refused(std::move(of), dropWords("traces of other programs are not imported"));
-  return refused(std::move(of), dropWords("is none of: %1").arg(droppable()));
+    return refused(std::move(of), DropWords::tr("traces of other programs are not imported"));
+  return refused(std::move(of), DropWords::tr("is none of: %1").arg(droppable()));
 }
 
 }  // namespace
 
 QString droppable() {
-  return dropWords(
+  return DropWords::tr(
       "recipes (*.toml), run directories, stores (*.sqlite, *.heddle), CSV logs with a loss");
 }
 

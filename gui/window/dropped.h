@@ -17,7 +17,7 @@ struct Dropped {
   };
   QString path = {};
   Kind kind = Kind::refused;
-  qint64 runs = 0;  // of a store
+  qint64 runs = 0;     // of a store
   QString words = {};  // "store of 12 runs"
 
   bool isImported() const { return kind == Kind::store || kind == Kind::runs; }

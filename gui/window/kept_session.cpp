@@ -32,8 +32,8 @@ qint64 birthOf(const QString& store) {
 }
 
 void dropOldest() {
-  const QFileInfoList all = QDir(sessionsFolder())
-                                .entryInfoList({QStringLiteral("*.json")}, QDir::Files, QDir::Time);
+  const QFileInfoList all =
+      QDir(sessionsFolder()).entryInfoList({QStringLiteral("*.json")}, QDir::Files, QDir::Time);
   for (qsizetype i = KeptSession::kMax; i < all.size(); ++i) QFile::remove(all[i].filePath());
 }
 
@@ -46,7 +46,8 @@ QJsonObject KeptSession::read() const {
   QFile file(file_);
   if (file.size() > kMaxBytes || !file.open(QIODevice::ReadOnly)) return {};
   const QJsonObject kept = QJsonDocument::fromJson(file.readAll()).object();
-  const bool same = kept["store"].toString() == store_ && kept["born"].toInteger() == birthOf(store_);
+  const bool same =
+      kept["store"].toString() == store_ && kept["born"].toInteger() == birthOf(store_);
   return same ? kept["state"].toObject() : QJsonObject();
 }
 

@@ -72,9 +72,7 @@ MainWindow::MainWindow(Session& session)
   switchTo(page(QStringLiteral("runs")));
 }
 
-MainWindow::~MainWindow() {
-  save();
-}
+MainWindow::~MainWindow() { save(); }
 
 void MainWindow::addPages() {
   auto* group = new QActionGroup(this);

@@ -24,10 +24,7 @@ bool isWanted(RunNews::Kind kind) {
 }  // namespace
 
 Notifier::Notifier(Session& session, QWidget* window)
-    : QObject(window),
-      session_(session),
-      window_(window),
-      reading_(session.readingThread(), this) {
+    : QObject(window), session_(session), window_(window), reading_(session.readingThread(), this) {
   connect(&session, &Session::storeChanged, this, [this] { changed_ = true; });
   connect(&session, &Session::secondPassed, this, &Notifier::look);
   window->installEventFilter(this);

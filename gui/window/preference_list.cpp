@@ -56,9 +56,8 @@ bool PreferenceList::filter(const QString& text) {
   bool any = false;
   for (const Row& row : rows_) row.heading->hide();
   for (const Row& row : rows_) {
-    const bool fits = std::ranges::all_of(words, [&](const QString& word) {
-      return row.words.contains(word, Qt::CaseInsensitive);
-    });
+    const bool fits = std::ranges::all_of(
+        words, [&](const QString& word) { return row.words.contains(word, Qt::CaseInsensitive); });
     for (QWidget* widget : row.widgets) widget->setVisible(fits);
     if (fits) row.heading->show();
     any |= fits;

@@ -59,9 +59,8 @@ void PreferencesDialog::addAppearance() {
   const Preferences& now = preferences();
   list_->beginSection(tr("Appearance"));
   addChoice(tr("Theme"), {tr("as the system's"), tr("dark"), tr("light")},
-            static_cast<int>(now.theme), {}, [](Preferences& chosen, int index) {
-              chosen.theme = static_cast<Theme::Mode>(index);
-            });
+            static_cast<int>(now.theme), {},
+            [](Preferences& chosen, int index) { chosen.theme = static_cast<Theme::Mode>(index); });
   addChoice(tr("Dates"), {tr("17 min ago, yesterday, 18 Nov"), tr("2026-11-18 14:10")},
             static_cast<int>(now.dates), {}, [](Preferences& chosen, int index) {
               chosen.dates = static_cast<format::Dates>(index);
@@ -106,10 +105,12 @@ void PreferencesDialog::addWindow(const Session& session) {
   shown->setAccessibleName(tr("Store: %1").arg(path));
   QToolButton* copy = iconButton(QStringLiteral("copy"), tr("Copy the path of the store"));
   copy->setObjectName(QStringLiteral("copyStorePath"));
-  connect(copy, &QToolButton::clicked, this, [path] { QGuiApplication::clipboard()->setText(path); });
+  connect(copy, &QToolButton::clicked, this,
+          [path] { QGuiApplication::clipboard()->setText(path); });
   row->addWidget(shown, 1);
   row->addWidget(copy);
-  list_->addRow(tr("Store"), store, tr("The runs of this window. heddle --store FILE opens another"));
+  list_->addRow(tr("Store"), store,
+                tr("The runs of this window. heddle --store FILE opens another"));
   const auto leave = [this](QPushButton* button, const char* name, auto signal) {
     button->setObjectName(QLatin1String(name));
     connect(button, &QPushButton::clicked, this, [this, signal] {
@@ -139,9 +140,8 @@ void PreferencesDialog::addChoice(const QString& title, const QStringList& choic
   box->addItems(choices);
   box->setCurrentIndex(current);
   box->setFixedWidth(kChoiceWidth);
-  connect(box, &QComboBox::currentIndexChanged, this, [put](int index) {
-    change([&](Preferences& chosen) { put(chosen, index); });
-  });
+  connect(box, &QComboBox::currentIndexChanged, this,
+          [put](int index) { change([&](Preferences& chosen) { put(chosen, index); }); });
   list_->addRow(title, box, note);
 }
 
@@ -158,9 +158,8 @@ void PreferencesDialog::addNumber(const QString& title, int low, int high, int c
   box->setMinimumWidth(80);
   row->addWidget(box);
   row->addWidget(muted(unit));
-  connect(box, &QSpinBox::valueChanged, this, [put](int value) {
-    change([&](Preferences& chosen) { put(chosen, value); });
-  });
+  connect(box, &QSpinBox::valueChanged, this,
+          [put](int value) { change([&](Preferences& chosen) { put(chosen, value); }); });
   list_->addRow(title, whole, note);
 }
 
@@ -169,9 +168,8 @@ void PreferencesDialog::addTick(const QString& title, const QString& words, bool
   auto* box = new QCheckBox(words);
   box->setChecked(current);
   box->setAccessibleName(title);
-  connect(box, &QCheckBox::toggled, this, [put](bool on) {
-    change([&](Preferences& chosen) { put(chosen, on); });
-  });
+  connect(box, &QCheckBox::toggled, this,
+          [put](bool on) { change([&](Preferences& chosen) { put(chosen, on); }); });
   list_->addRow(title, box);
 }
 

@@ -32,8 +32,8 @@ class PreferencesDialog : public Dialog {
   void addNotifications();
   void addWindow(const Session& session);
   /// Rows whose control changes one member of the preferences.
-  void addChoice(const QString& title, const QStringList& choices, int current,
-                 const QString& note, const std::function<void(Preferences&, int)>& put);
+  void addChoice(const QString& title, const QStringList& choices, int current, const QString& note,
+                 const std::function<void(Preferences&, int)>& put);
   void addNumber(const QString& title, int low, int high, int current, const QString& zero,
                  const QString& unit, const QString& note,
                  const std::function<void(Preferences&, int)>& put);

@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kDeadlineMilliseconds = 60000;
 constexpr int kQuietMilliseconds = 400;  // nothing was loading for so long: charts have been drawn
+constexpr int kQuietRounds = 10;         // of events
 
 const QSize kMin(1040, 640);  // what the pages need
 
@@ -74,13 +75,16 @@ bool settle(const MainWindow& window) {
   QDeadlineTimer deadline(kDeadlineMilliseconds);
   QElapsedTimer quiet;
   quiet.start();
-  while (quiet.elapsed() < kQuietMilliseconds) {
+  // On a busy machine the time may pass with events left.
+  for (int rounds = 0; quiet.elapsed() < kQuietMilliseconds || rounds < kQuietRounds; ++rounds) {
     if (deadline.hasExpired()) return false;
     // The end of loading may take long itself, and leaves widgets to be laid out.
     const bool loaded = window.isReady();
     QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 20);
     QThread::msleep(5);
-    if (!loaded || !window.isReady()) quiet.restart();
+    if (loaded && window.isReady()) continue;
+    quiet.restart();
+    rounds = 0;
   }
   return true;
 }

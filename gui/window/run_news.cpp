@@ -9,37 +9,38 @@
 namespace heddle::gui {
 namespace {
 
-struct Words {
+struct NewsWords {
   Q_DECLARE_TR_FUNCTIONS(RunNews)
 };
 
 QString endWords(storage::RunState state) {
   switch (state) {
     case storage::RunState::failed:
-      return Words::tr("%1 failed");
+      return NewsWords::tr("%1 failed");
     case storage::RunState::lost:
-      return Words::tr("%1 is lost");
+      return NewsWords::tr("%1 is lost");
     case storage::RunState::stopped:
-      return Words::tr("%1 was stopped");
+      return NewsWords::tr("%1 was stopped");
     default:
-      return Words::tr("%1 is done");
+      return NewsWords::tr("%1 is done");
   }
 }
 
 RunNews newsOf(const storage::RunSummary& run) {
-  QStringList parts{Words::tr("step %1").arg(format::count(run.steps))};
-  if (run.loss) parts << Words::tr("loss %1").arg(format::loss(*run.loss));
+  QStringList parts{NewsWords::tr("step %1").arg(format::count(run.steps))};
+  if (run.loss) parts << NewsWords::tr("loss %1").arg(format::loss(*run.loss));
   if (!run.cause.empty()) parts.prepend(QString::fromStdString(run.cause));
   const bool failed =
       run.state == storage::RunState::failed || run.state == storage::RunState::lost;
-  return {run.id, failed ? RunNews::Kind::failure : RunNews::Kind::end, endWords(run.state).arg(format::spelled(run.name)),
-          parts.join(QStringLiteral(", ")), lookOf(run.state).tone};
+  return {run.id, failed ? RunNews::Kind::failure : RunNews::Kind::end,
+          endWords(run.state).arg(format::spelled(run.name)), parts.join(QStringLiteral(", ")),
+          lookOf(run.state).tone};
 }
 
 RunNews newsOf(const storage::RunSummary& run, const workbench::Alert& alert) {
   return {run.id, RunNews::Kind::alert,
           QStringLiteral("%1: %2").arg(format::spelled(run.name),
-                                       Words::tr(workbench::name_of(alert.kind).c_str())),
+                                       NewsWords::tr(workbench::name_of(alert.kind).c_str())),
           QString::fromStdString(alert.words), Tone::warn};
 }
 

@@ -251,6 +251,23 @@ class RepositoryTest : public QObject {
     QVERIFY2(faults.isEmpty(), listed(faults));
   }
 
+  // Qt Test takes a slot whose name ends with _data for the rows of another, and does not run it.
+  void no_case_has_the_name_of_rows() {
+    const QRegularExpression slot("^  void\\s+(\\w+)_data\\(\\)",
+                                  QRegularExpression::MultilineOption);
+    QStringList faults;
+    for (const QString& path : files_) {
+      if (!path.startsWith("tests/") || !path.endsWith("_test.cpp")) continue;
+      const QString text = repository::text_of(path);
+      for (auto found = slot.globalMatch(text); found.hasNext();) {
+        const QString name = found.next().captured(1);
+        const bool has_case = text.contains("void " + name + "()");
+        if (!has_case && text.count(name + "_data()") == 1) faults << path + ": " + name + "_data";
+      }
+    }
+    QVERIFY2(faults.isEmpty(), listed(faults));
+  }
+
   // Style::polish makes labels plain; AutoText would undo it, and HTML of strangers is none of
   // ours.
   void labels_show_plain_text() {

@@ -18,13 +18,13 @@ const QStringList kNotShown{"fail",       "setStyleSheet", "setObjectName", "sta
                             "startsWith", "toString",      "QProxyStyle",   "sized"};
 const QStringList kTranslating{"tr", "translate", "QT_TRANSLATE_NOOP"};
 // Names, and words that are keys or are measured.
-const QStringList kNames{"Heddle", "Del", "Backspace", "found layout", "59 min ago"};
+const QStringList kNames{"Heddle", "Del", "Backspace", "found layout", "59 min ago", "no module"};
 // Groups of the recipe's keys: their table is the engine's, and they are looked up by these.
 const QStringList kGroups{"Parallelism", "Memory", "Data", "Checkpoints"};
 
 /// The text without comments and without what is in literals; places stay.
 QString hollow(QString text) {
-  static const QRegularExpression ofEither(R"("(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/)",
+  static const QRegularExpression ofEither(R"x("(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/)x",
                                            QRegularExpression::DotMatchesEverythingOption);
   for (auto found = ofEither.globalMatch(text); found.hasNext();) {
     const auto match = found.next();
@@ -36,7 +36,7 @@ QString hollow(QString text) {
 
 /// Names before the parentheses that are open at that place, in its statement.
 QStringList callsAround(const QString& code, qsizetype place) {
-  static const QRegularExpression name(R"((\w+)\s*$)");
+  static const QRegularExpression name(R"x((\w+)\s*$)x");
   QStringList calls;
   int closed = 0;
   for (qsizetype at = place - 1; at >= 0; --at) {
@@ -57,19 +57,19 @@ bool anyOf(const QStringList& calls, const QStringList& wanted) {
 
 /// Two words beside each other, or one with a capital.
 bool readsLikeWords(QString literal) {
-  static const QRegularExpression places(R"(%L?\d+|\\[nt]|<[^>]*>)");
+  static const QRegularExpression places(R"x(%L?\d+|\\[nt]|<[^>]*>)x");
   static const QRegularExpression words(
-      R"([A-Za-z]{2,} +\(?[A-Za-z]{2,}|^\s*[A-Z][a-z]{2,}[ .:…]*$)");
+      R"x([A-Za-z]{2,} +\(?[A-Za-z]{2,}|^\s*[A-Z][a-z]{2,}[ .:…]*$)x");
   return literal.replace(places, " ").contains(words);
 }
 
 QStringList untranslated(const QString& text) {
-  static const QRegularExpression literal(R"("((?:[^"\\\n]|\\.)*)") ");
-      const QString code = hollow(text);
+  static const QRegularExpression literal("\"(?:[^\"\\\\\\n]|\\\\.)*\"");
+  const QString code = hollow(text);
   QStringList found;
   for (auto next = literal.globalMatch(text); next.hasNext();) {
     const auto match = next.next();
-    const QString words = match.captured(1);
+    const QString words = match.captured().mid(1).chopped(1);
     if (code[match.capturedStart()] != '"' || !readsLikeWords(words)) continue;
     const QStringList calls = callsAround(code, match.capturedStart());
     if (anyOf(calls, kTranslating + kNotShown) || (kNames + kGroups).contains(words)) continue;

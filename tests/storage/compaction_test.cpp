@@ -7,6 +7,7 @@
 #include <random>
 
 #include "engine/telemetry/frame.h"
+#include "storage/chunk.h"
 #include "tests/storage/store_fixture.h"
 #include "tests/support/test_class.h"
 
@@ -148,6 +149,24 @@ class CompactionTest : public QObject {
         QVERIFY(are_equal(steps[i].step, step_record(expected[i].second)));
         QVERIFY(i == 0 || steps[i].id > steps[i - 1].id);
       }
+    }
+  }
+
+  void nothing_is_lost_where_a_chunk_begins() {
+    for (const size_t count : {kChunkSamples, kChunkSamples + 1, 2 * kChunkSamples + 1}) {
+      StoreFixture store;
+      const RunId run = store.create();
+      std::vector<telemetry::Record> records;
+      const auto steps = static_cast<int64_t>(count);
+      for (int64_t step = 1; step <= steps; ++step) records.emplace_back(step_record(step));
+      store.feed(run, log_of(records));
+      must(store.writer->end_log(run, 0, 0));
+      const auto samples = must(store.reader.samples(run, "loss", 0));
+      QCOMPARE(samples.size(), records.size());
+      QCOMPARE(samples.back().step, steps);
+      const std::vector<StepRow> rows = all_steps(store.reader, run, 1000);
+      QCOMPARE(rows.size(), records.size());
+      QVERIFY(are_equal(rows.back().step, step_record(steps)));
     }
   }
 

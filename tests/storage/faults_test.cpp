@@ -115,6 +115,31 @@ class FaultsTest : public QObject {
     QCOMPARE(database.execAndGet("PRAGMA integrity_check").getString(), std::string("ok"));
   }
 
+  void on_a_full_disk_a_store_is_read_and_changes_say_why_not() {
+    if (geteuid() != 0) QSKIP("mounting a small tmpfs needs root");
+    QTemporaryDir folder;
+    const std::string disk = folder.filePath("disk").toStdString();
+    fs::create_directory(disk);
+    if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=2m") != 0)
+      QSKIP("no right to mount a tmpfs here");
+    const auto unmount = qScopeGuard([&] { umount2(disk.c_str(), MNT_DETACH); });
+    const std::string path = disk + "/heddle.sqlite";
+    must(must(Writer::open(path))->create_run(named("run")).get());
+    QVERIFY(!fs::exists(path + "-shm"));
+    {
+      std::ofstream fill(disk + "/fill", std::ios::binary);
+      const std::string block(4096, 'x');
+      while (fill.write(block.data(), 4096).flush()) {
+      }
+    }
+    QVERIFY(is_disk_full(path));
+    QCOMPARE(must(must(Reader::open(path)).runs()).size(), size_t{1});
+    const auto opened = Writer::open(path);
+    const Result<> noted = opened ? (*opened)->set_notes(1, "no room").get() : fail(opened);
+    VERIFY_SAYS(noted, "the disk is full");
+    VERIFY_SAYS(noted, path);
+  }
+
   void a_store_in_a_read_only_place_is_read() {
     if (geteuid() != 0) QSKIP("mounting a small tmpfs needs root");
     QTemporaryDir folder;

@@ -109,6 +109,7 @@ class SweepTest : public QObject {
     row("no key", {"lrr=1,2"}, "", "lrr: unknown key (did you mean optimizer.lr)");
     row("empty value", {"lr=1e-4,,3e-4"}, "", "value 2 of 3 is empty");
     row("twice a value", {"lr=1e-4,1e-4"}, "", "optimizer.lr: 1e-4 is given twice");
+    row("a value spelled twice", {"lr=1e-4,3e-4,0.0001"}, "", "1e-4 and 0.0001 are the same value");
     row("twice a key", {"lr=1e-4", "optimizer.lr=2e-4,3e-4"}, "", "set twice");
     row("range in a grid", {"lr=1e-5..1e-3"}, "", "valid: --sweep random:N");
     row("no range", {"lr=log(1e-5)"}, "random:3", "log(1e-5) is no range");

@@ -27,7 +27,7 @@ p {{ margin: 4px 0 8px; color: #586274; overflow-wrap: anywhere; }}
 table {{ border-collapse: collapse; font-size: 12px; }}
 th, td {{ text-align: right; padding: 4px 10px; border-bottom: 1px solid #eef1f5; vertical-align: top; }}
 th {{ color: #586274; font-weight: 600; }}
-td {{ font-family: "JetBrains Mono", ui-monospace, monospace; max-width: 320px; overflow-wrap: anywhere; }}
+td {{ font-family: "JetBrains Mono", ui-monospace, monospace; max-width: 320px; overflow-wrap: break-word; }}
 th:first-child, td:first-child {{ text-align: left; position: sticky; left: 0; background: #fff; }}
 .best {{ font-weight: 700; color: #14703c; }}
 .change {{ display: block; color: #586274; font-size: 11px; }}

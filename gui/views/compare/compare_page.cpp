@@ -29,8 +29,6 @@ constexpr qsizetype kFew = 4;    // so many runs are columns; of more each is a 
 constexpr int kVeryWide = 2000;  // from here on step differences are next to their timelines
 constexpr int kStatistics = 400, kWideStatistics = 460;  // widths next to the timelines
 constexpr int kRowHeight = 24, kTableAround = 92, kMaxTableRows = 16, kMaxGroupRows = 8;
-const QString kRowsLayout = QStringLiteral("compare/rows"),
-              kColumnsLayout = QStringLiteral("compare/columns");
 enum OwnGroups { kNoGroups, kSeeds, kRecorded };
 
 }  // namespace
@@ -65,6 +63,7 @@ ComparePage::ComparePage(Session& session, QWidget* parent)
           [this] { Q_EMIT this->session().pageRequested(QStringLiteral("runs")); });
   stack_ = new QStackedWidget;
   area_ = scrolled(makeContent());
+  area_->setAccessibleName(tr("Comparison"));
   stack_->addWidget(area_);
   stack_->addWidget(empty);
   auto* layout = new QVBoxLayout(this);
@@ -232,49 +231,6 @@ void ComparePage::arrange() {
   if (upper_->orientation() == across) return;
   upper_->setOrientation(across);
   if (keeping_) upper_->restoreState(openSettings()->value(layoutKey()).toByteArray());
-}
-
-QString ComparePage::layoutKey() const {
-  return isMany() ? kRowsLayout : kColumnsLayout;
-}
-
-void ComparePage::keepLayout() {
-  keeping_ = true;
-  upper_->restoreState(openSettings()->value(layoutKey()).toByteArray());
-}
-
-void ComparePage::resetLayout() {
-  board_->resetLayout();
-  const auto settings = openSettings();
-  for (const QString& key : {kRowsLayout, kColumnsLayout}) settings->remove(key);
-  const bool rows = upper_->orientation() == Qt::Vertical;
-  QList<int> sizes;
-  for (int i = 0; i < upper_->count(); ++i) {
-    const QSize hint = upper_->widget(i)->sizeHint();
-    sizes.append(rows ? hint.height() : hint.width());
-  }
-  upper_->setSizes(sizes);
-}
-
-QJsonObject ComparePage::keptState() const {
-  QJsonObject state{{"colored_by", colorBy_->choice()},
-                    {"grouped_by", groupBy_->choice()},
-                    {"differences", numbers_->current() == 1},
-                    {"all_keys", keysShown_->current() == 1}};
-  // What the page has chosen itself it chooses again.
-  if (chosen_) state["choices"] = choices_.toJson();
-  return state;
-}
-
-void ComparePage::restoreState(const QJsonObject& state) {
-  if (state.isEmpty()) return;
-  colorBy_->restore(state["colored_by"].toString());
-  groupBy_->restore(state["grouped_by"].toString());
-  numbers_->setCurrent(state["differences"].toBool() ? 1 : 0);
-  keysShown_->setCurrent(state["all_keys"].toBool() ? 1 : 0);
-  const QSignalBlocker quiet(choices_);  // read when the page is shown
-  choices_.restore(state["choices"].toObject());
-  chosen_ = !runs().isEmpty();
 }
 
 void ComparePage::resizeEvent(QResizeEvent* event) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gui/format.h"
+#include "gui/theme/theme.h"
 #include "gui/timeline/memory_colors.h"
 #include "gui/views/compare/run_swatch.h"
 #include "gui/widgets/layouts.h"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr double kPredictedOpacity = 0.55;
 constexpr int kHighest = 420;  // more scroll
-constexpr int kBarRow = 20, kRunName = 120;
+constexpr int kBarRow = 20, kMinRunName = 120, kMaxRunName = 260;
 constexpr int kAround = 60, kLegendRow = 24;  // heights
 
 double sizeOf(const MemoryBars::Peak& peak) {
@@ -53,7 +54,9 @@ MemoryBars::MemoryBars(QWidget* parent) : Card(tr("Memory"), parent), rows_(new 
   legend_ = new QWidget;
   rowOf(legend_, {}, 4);
   body()->addWidget(legend_);
-  body()->addWidget(scrolled(content), 1);
+  QScrollArea* scroll = scrolled(content);
+  scroll->setAccessibleName(tr("Memory by category"));
+  body()->addWidget(scroll, 1);
 }
 
 void MemoryBars::display(const std::vector<Run>& runs) {
@@ -67,11 +70,14 @@ void MemoryBars::display(const std::vector<Run>& runs) {
       for (size_t i = 0; i < plan::kCategories; ++i)
         used[i] = used[i] || (peak->uses && peak->uses->bytes[i] > 0);
     }
+  const QFontMetrics letters(font::mono(12));
+  int longest = kMinRunName;
+  for (const Run& run : runs) longest = std::max(longest, letters.horizontalAdvance(run.name) + 4);
   int row = 0;
   for (const Run& run : runs) {
     if (!isKnown(run.predicted) && !isKnown(run.measured)) continue;
     auto* name = new ElidedLabel(run.name, "mono", Qt::ElideMiddle);
-    name->setFixedWidth(kRunName);
+    name->setFixedWidth(std::min(longest, kMaxRunName));
     rows_->addWidget(new RunSwatch(run.stroke), row, 0);
     rows_->addWidget(name, row, 1);
     if (isKnown(run.predicted)) addBar(row++, run.predicted, most, tr("pred."), kPredictedOpacity);

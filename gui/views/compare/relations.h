@@ -6,6 +6,7 @@
 #include "gui/views/compare/compare_choices.h"
 #include "gui/views/compare/correlation.h"
 #include "gui/views/compare/key_box.h"
+#include "gui/views/compare/parallel_plot.h"
 #include "gui/views/compare/scatter_plot.h"
 #include "gui/widgets/card.h"
 #include "gui/widgets/segment.h"

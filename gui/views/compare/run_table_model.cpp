@@ -40,6 +40,9 @@ void RunTableModel::rebuild() {
   const auto baseline =
       std::ranges::find(comparison_.runs, choices_.baseline(), &storage::RunSummary::id);
   keys_ = comparedKeys(comparison_, static_cast<size_t>(baseline - comparison_.runs.begin()), all_);
+  // Results are seen without scrolling: builds and fingerprints come after them.
+  std::ranges::stable_sort(
+      keys_, {}, [](const ComparedKey& key) { return key.kind == ComparedKey::Kind::environment; });
   order_.resize(comparison_.runs.size());
   order();
   endResetModel();

@@ -19,7 +19,7 @@ using workbench::Part;
 
 constexpr size_t kMaxRows = 200;                                         // others are put together
 constexpr int kMemory = static_cast<int>(workbench::kGroupings.size());  // after the groupings
-constexpr int kValue = 88, kMinName = 160;
+constexpr int kValue = 88, kMaxSide = 180, kMinName = 160;
 constexpr int kPicker = 340, kPickedName = 220, kSideName = 150, kSide = 16;
 
 QString timeOrZero(int64_t us) {
@@ -46,6 +46,7 @@ StepDifferences::StepDifferences(Worker& worker, QWidget* parent)
   setBodyMargins(kSide, 0, 0, 4);
   body()->addWidget(makeHead());
   table_ = new FigureTable(QStringLiteral("stepRows"), tr("Where the step differs"), rows_);
+  table_->horizontalHeader()->setTextElideMode(Qt::ElideMiddle);
   body()->addWidget(table_, 1);
   connect(&rows_, &QAbstractItemModel::modelReset, this, &StepDifferences::fitColumns);
   // A model's reset drops the selection too, and tells nobody.
@@ -313,9 +314,16 @@ void StepDifferences::choose(int row) {
 void StepDifferences::fitColumns() {
   const int count = rows_.columnCount();
   if (count == 0) return;
-  const int room = table_->width() - table_->verticalScrollBar()->sizeHint().width();
-  table_->setColumnWidth(0, std::max(kMinName, room - (count - 1) * kValue));
-  for (int column = 1; column < count; ++column) table_->setColumnWidth(column, kValue);
+  int room = table_->width() - table_->verticalScrollBar()->sizeHint().width();
+  for (int column = 1; column < count; ++column) {
+    const bool side = column == StepRows::Left || column == StepRows::Right;  // runs' names
+    const int width =
+        side ? std::clamp(table_->horizontalHeader()->sectionSizeHint(column), kValue, kMaxSide)
+             : kValue;
+    table_->setColumnWidth(column, width);
+    room -= width;
+  }
+  table_->setColumnWidth(0, std::max(kMinName, room));
 }
 
 void StepDifferences::resizeEvent(QResizeEvent* event) {

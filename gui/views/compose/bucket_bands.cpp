@@ -226,8 +226,8 @@ void BucketBands::keyPressEvent(QKeyEvent* event) {
 }
 
 void BucketBands::contextMenuEvent(QContextMenuEvent* event) {
-  if (!list_.movable) return;
-  const int bucket = bucketAt(event->pos().y());
+  const bool byKey = event->reason() == QContextMenuEvent::Keyboard;
+  const int bucket = !list_.movable ? -1 : byKey ? current_ : bucketAt(event->pos().y());
   QMenu menu(this);
   QAction* parted = menu.addAction(tr("Split"), this, [this, bucket] { split(bucket); });
   parted->setEnabled(bucket >= 0 && list_.buckets[bucket].first < list_.buckets[bucket].last);

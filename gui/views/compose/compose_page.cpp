@@ -229,7 +229,11 @@ void ComposePage::loadFirst() {
 
 bool ComposePage::openLast() {
   if (!remembers_) return false;
-  return QFileInfo::exists(lastFile_) && document_.open(lastFile_).has_value();
+  if (last_.file.isEmpty() && !last_.isNone()) {  // a run's recipe, or one that was never saved
+    document_.load(last_.name, last_.toml, {});
+    return true;
+  }
+  return QFileInfo::exists(last_.file) && document_.open(last_.file).has_value();
 }
 
 void ComposePage::keepLayout() {
@@ -248,7 +252,16 @@ void ComposePage::takeCurrent() {
 void ComposePage::keepCurrent() {
   if (!loaded_) return;
   session().setCurrentRecipe({document_.name(), document_.text(), document_.file()});
-  lastFile_ = document_.file();
+  last_ = session().currentRecipe();
+}
+
+QJsonObject ComposePage::keptState() const {
+  if (!last_.file.isEmpty()) return {{"file", last_.file}};
+  return {{"name", last_.name}, {"text", last_.toml}};
+}
+
+void ComposePage::restoreState(const QJsonObject& state) {
+  last_ = {state["name"].toString(), state["text"].toString(), state["file"].toString()};
 }
 
 void ComposePage::resetLayout() {

@@ -6,6 +6,7 @@
 #include <QMenu>
 #include <QToolButton>
 
+#include "gui/models/current_recipe.h"
 #include "gui/models/data_description.h"
 #include "gui/models/recipe_document.h"
 #include "gui/models/recipe_prediction.h"
@@ -36,8 +37,8 @@ class ComposePage : public Page {
   void keepLayout() override;
   void resetLayout() override;
   /// Text that is not saved has a file of its own: see RecipeDocument::keepUnsavedIn.
-  QJsonObject keptState() const override { return {{"file", lastFile_}}; }
-  void restoreState(const QJsonObject& state) override { lastFile_ = state["file"].toString(); }
+  QJsonObject keptState() const override;
+  void restoreState(const QJsonObject& state) override;
 
   RecipeDocument& document() { return document_; }
 
@@ -81,7 +82,7 @@ class ComposePage : public Page {
   QStringList dataKeys_;  // of the last question
   bool loaded_ = false;
   bool remembers_ = false;  // which file was shown last
-  QString lastFile_;
+  CurrentRecipe last_;
   QWidget* header_;
   QToolButton* recipes_;
   ComposeView* view_ = nullptr;

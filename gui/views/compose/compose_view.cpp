@@ -92,6 +92,7 @@ QWidget* ComposeView::makeForm(QWidget* parent) {
   form_ = new RecipeForm(document_);
   form_->showBubbleIn(this);
   formScroll_ = scrolled(form_, formFrame_);
+  formScroll_->setAccessibleName(tr("Form of the recipe"));
   connect(formScroll_->verticalScrollBar(), &QScrollBar::valueChanged, form_,
           &RecipeForm::placeBubble);
   columnOf(formFrame_)->addWidget(formScroll_);

@@ -39,6 +39,7 @@ CountsTable::CountsTable(QWidget* parent) : QWidget(parent) {
   upwards->addLayout(grid_);
   upwards->addStretch(1);
   QWidget* table = scrolled(rows);
+  table->setAccessibleName(tr("Layouts by number of ranks"));
   table->setMinimumWidth(kTableWidth);
   column->addWidget(table, 1);
   price_ = caption({});

@@ -181,6 +181,8 @@ KeyTable LayerStrip::keys() {
 }
 
 void LayerStrip::contextMenuEvent(QContextMenuEvent* event) {
+  const bool byKey = event->reason() == QContextMenuEvent::Keyboard;
+  if (byKey && range_.isEmpty() && layers() > 0) choose({1, 1});
   if (!range_.isEmpty()) Q_EMIT menuRequested(event->globalPos());
 }
 

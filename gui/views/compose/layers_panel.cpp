@@ -35,6 +35,7 @@ LayersPanel::LayersPanel(RecipeDocument& document, QWidget* picture, QWidget* pa
       actions_(makeActions()) {
   QVBoxLayout* whole = columnOf(this, {}, 4);
   area_ = scrolled(makeContent(picture));
+  area_->setAccessibleName(tr("Settings of layers"));
   auto* more = new MoreBelow(area_);
   more->setText(tr("more"));
   more->setToolTip(tr("Goes on below"));
@@ -248,6 +249,7 @@ void LayersPanel::refreshRows() {
     rows_[i].whole->setVisible(i < all.size());
     if (i >= all.size()) continue;
     rows_[i].name->setText(runTitle(recipe.model, all[i].first + 1, all[i].last + 1));
+    rows_[i].mode->setAccessibleName(tr("Recomputation of %1").arg(rows_[i].name->text()));
     rows_[i].mode->setCurrentIndex(rows_[i].mode->findData(static_cast<int>(all[i].mode)));
     rows_[i].slider->setException(all[i], static_cast<int>(recipe.model.n_layers));
     rows_[i].whole->setEnabled(document_.isReadable());

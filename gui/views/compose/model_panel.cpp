@@ -103,6 +103,7 @@ QWidget* ModelPanel::makeBuckets() {
   bandsNote_->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
   bandsNote_->setObjectName(QStringLiteral("bucketsNote"));
   QScrollArea* bands = scrolled(bands_);
+  bands->setAccessibleName(tr("Buckets, scrolled"));
   bands->setMinimumWidth(kNarrowBands);
   column->addWidget(bands, 1);
   every_ = new QToolButton;

@@ -36,7 +36,9 @@ PredictionPanel::PredictionPanel(RecipePrediction& prediction, QWidget* parent)
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(makeHead());
-  column->addWidget(scrolled(makeNumbers()), 1);
+  QScrollArea* numbers = scrolled(makeNumbers());
+  numbers->setAccessibleName(tr("Prediction"));
+  column->addWidget(numbers, 1);
   slow_.setSingleShot(true);
   slow_.setInterval(kSlowMilliseconds);
   connect(&slow_, &QTimer::timeout, this, [this] { activity_->setText(tr("planning …")); });

@@ -50,7 +50,7 @@ RecipeEditor::RecipeEditor(RecipeDocument& document, QWidget* parent)
   setFont(font::mono());
   setLineWrapMode(NoWrap);
   setUndoRedoEnabled(false);
-  setTabChangesFocus(false);
+  setTabChangesFocus(true);  // the keyboard gets out again
   setFrameShape(NoFrame);
   new TomlHighlighter(QPlainTextEdit::document());
   FieldFilter::install(this);

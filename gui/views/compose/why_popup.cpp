@@ -57,6 +57,7 @@ WhyPopup::WhyPopup(const Why& why, QWidget* parent) : QFrame(parent, Qt::Popup) 
   }
   if (!why.rows.isEmpty()) {
     auto* scroll = new QScrollArea;
+    scroll->setAccessibleName(why.title);
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAsNeeded);
     QWidget* table = makeTable(why);

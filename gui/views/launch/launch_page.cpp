@@ -72,7 +72,9 @@ QWidget* LaunchPage::buildData() {
   auto* inside = new QWidget;
   columnOf(inside, {0, 0, 4, 0})->addWidget(dataView_);
   card->setBodyMargins(16, 0, 12, 12);  // and 4 within for the scroll bar
-  card->body()->addWidget(scrolled(inside), 1);
+  QScrollArea* area = scrolled(inside);
+  area->setAccessibleName(tr("Facts of the data"));
+  card->body()->addWidget(area, 1);
   return card;
 }
 
@@ -145,6 +147,7 @@ QWidget* LaunchPage::buildTargets() {
   rows->addWidget(findings_);
   rows->addStretch(1);
   targetRows_ = scrolled(inside);
+  targetRows_->setAccessibleName(tr("Targets and findings"));
   card->body()->addWidget(targetRows_, 1);
   connect(more, &QPushButton::clicked, this,
           [this] { Q_EMIT session().pageRequested(QStringLiteral("targets")); });
@@ -170,7 +173,9 @@ QWidget* LaunchPage::buildRun() {
   QVBoxLayout* rows = columnOf(inside, {0, 0, 4, 0});
   rows->addWidget(steps_);
   rows->addStretch(1);
-  card->body()->addWidget(scrolled(inside), 1);
+  QScrollArea* area = scrolled(inside);
+  area->setAccessibleName(tr("Steps of the launch"));
+  card->body()->addWidget(area, 1);
   card->body()->addLayout(buildButtons());
   return card;
 }

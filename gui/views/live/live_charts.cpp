@@ -7,7 +7,6 @@
 #include "gui/format.h"
 #include "gui/models/value.h"
 #include "gui/session.h"
-#include "gui/settings.h"
 #include "gui/theme/theme.h"
 #include "gui/widgets/basics.h"
 #include "gui/widgets/layouts.h"
@@ -19,7 +18,6 @@ namespace {
 constexpr const char* kSpeedMetric = "tokens_per_second";
 constexpr const char* kMemoryMetric = "resident_bytes";
 constexpr const char* kValidationMetric = "validation_loss";
-constexpr QLatin1String kRunsKey("live/runs");
 constexpr int kChartColumn = 230, kMinChartsHeight = 200;
 
 std::vector<ChartSpec> defaultCharts(bool validates) {
@@ -28,21 +26,6 @@ std::vector<ChartSpec> defaultCharts(bool validates) {
   charts.push_back({.metric = kSpeedMetric});
   charts.push_back({.metric = kMemoryMetric});
   return charts;
-}
-
-/// The runs belong to a store: another one has others of the same numbers.
-QList<qint64> keptRuns(const QString& store) {
-  QStringList kept = openSettings()->value(kRunsKey).toStringList();
-  QList<qint64> runs;
-  if (kept.isEmpty() || kept.takeFirst() != store) return runs;
-  for (const QString& id : kept) runs.append(id.toLongLong());
-  return runs;
-}
-
-void keepAdded(const QString& store, const QList<qint64>& runs) {
-  QStringList kept{store};
-  for (const qint64 id : runs) kept << QString::number(id);
-  openSettings()->setValue(kRunsKey, kept);
 }
 
 /// "31 % longer than predicted", "37 times as long as predicted".
@@ -163,14 +146,12 @@ void LiveCharts::offerRuns() {
 void LiveCharts::add(qint64 run, bool on) {
   added_.removeAll(run);
   if (on) added_.append(run);
-  if (keeping_) keepAdded(session_.storePath(), added_);
   showRuns();
 }
 
-void LiveCharts::keepLayout() {
-  keeping_ = true;
-  board_->setViews(QStringLiteral("live"));
-  added_ = keptRuns(session_.storePath());
+void LiveCharts::setAdded(QList<qint64> runs) {
+  added_ = std::move(runs);
+  showRuns();
 }
 
 void LiveCharts::showRuns() {

@@ -34,9 +34,11 @@ class LiveCharts : public QWidget {
   void setRuns(const std::vector<storage::RunSummary>& runs);
   /// The runs that a person has put over the one that is shown.
   const QList<qint64>& added() const { return added_; }
+  void setAdded(QList<qint64> runs);
 
-  /// See Page::keepLayout.
-  void keepLayout();
+  /// See Page.
+  void keepLayout() { board_->setViews(QStringLiteral("live")); }
+  void resetLayout() { board_->resetLayout(); }
   bool isReady() const { return board_->isReady(); }
 
  private:
@@ -54,7 +56,6 @@ class LiveCharts : public QWidget {
   std::vector<Ancestor> ancestors_;
   QList<qint64> added_;
   QHash<qint64, QString> names_;  // of these
-  bool keeping_ = false;
   std::vector<BoardRun> shown_;
 };
 

@@ -10,6 +10,7 @@
 #include "engine/telemetry/lines.h"
 #include "engine/telemetry/metrics.h"
 #include "gui/format.h"
+#include "gui/models/run_ids.h"
 #include "gui/models/value.h"
 #include "gui/settings.h"
 #include "gui/theme/theme.h"
@@ -26,6 +27,7 @@ namespace {
 constexpr double kLagSeconds = 3, kLagSteps = 3;
 constexpr int kMinRight = 280, kMaxRight = 560;  // the column of ranks and log
 constexpr int kNarrow = 1200;                    // below it the tiles take the whole width
+constexpr int kUpper = 40, kLower = 60;          // parts of the height
 constexpr QLatin1String kHalvesKey("live/halves");
 
 QDateTime timeOf(double seconds) {
@@ -130,8 +132,8 @@ void LivePage::build() {
     half->setLayout(grid);
     halves_->addWidget(half);
   }
-  halves_->setStretchFactor(0, 40);
-  halves_->setStretchFactor(1, 60);
+  halves_->setStretchFactor(0, kUpper);
+  halves_->setStretchFactor(1, kLower);
   auto* content = new QWidget;
   auto* rows = new QVBoxLayout(content);
   rows->setContentsMargins(16, 16, 16, 16);
@@ -179,6 +181,13 @@ void LivePage::keepLayout() {
   halves_->restoreState(openSettings()->value(kHalvesKey).toByteArray());
   connect(halves_, &QSplitter::splitterMoved, this,
           [this] { openSettings()->setValue(kHalvesKey, halves_->saveState()); });
+}
+
+void LivePage::resetLayout() {
+  stepCard_->resetLanes();
+  charts_->resetLayout();
+  openSettings()->remove(kHalvesKey);
+  halves_->setSizes({kUpper * height(), kLower * height()});
 }
 
 void LivePage::arrange() {
@@ -231,10 +240,13 @@ void LivePage::showRun(qint64 run) {
 
 QJsonObject LivePage::keptState() const {
   // Unless a person has picked one the newest is shown, at the next start too.
-  return picked_ && cursor_.run > 0 ? QJsonObject{{"run", qint64{cursor_.run}}} : QJsonObject();
+  QJsonObject state{{"added", toJson(charts_->added())}};
+  if (picked_ && cursor_.run > 0) state["run"] = qint64{cursor_.run};
+  return state;
 }
 
 void LivePage::restoreState(const QJsonObject& state) {
+  charts_->setAdded(runIds(state["added"]));
   const qint64 run = state["run"].toInteger();
   picked_ = run > 0;
   if (picked_) cursor_ = {.run = run};  // read when the page is shown

@@ -40,7 +40,7 @@ class LivePage : public Page {
   void activated() override { refresh(); }
   void showRun(qint64 run) override;
   void keepLayout() override;
-  void resetLayout() override { stepCard_->resetLanes(); }
+  void resetLayout() override;
   QJsonObject keptState() const override;
   void restoreState(const QJsonObject& state) override;
   bool isReady() const override { return loaded_ && !job_.running() && charts_->isReady(); }

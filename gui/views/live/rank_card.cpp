@@ -29,6 +29,7 @@ RankCard::RankCard(QWidget* parent) : Card(tr("Ranks"), parent) {
   rows->addStretch(1);
   setBodyMargins(16, 0, 8, kLowest);
   QScrollArea* area = scrolled(inside_);
+  area->setAccessibleName(tr("Facts of the ranks"));
   body()->addWidget(area, 1);
   addControl(new MoreBelow(area));
 }

@@ -76,6 +76,7 @@ RemovalDialog::RemovalDialog(Session& session, QList<NamedRun> runs, QWidget* pa
   list_->setContentsMargins(0, 0, 0, 0);
   list_->setSpacing(4);
   scroll_ = new QScrollArea;
+  scroll_->setAccessibleName(tr("Runs that go"));
   scroll_->setWidgetResizable(true);
   scroll_->setFrameShape(QFrame::NoFrame);
   scroll_->setWidget(content);

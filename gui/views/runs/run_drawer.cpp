@@ -94,7 +94,9 @@ RunDrawer::RunDrawer(Session& session, QWidget* parent)
   column->addWidget(notes_);
   column->addStretch(1);
 
-  columnOf(this)->addWidget(scrolled(content));
+  QScrollArea* area = scrolled(content);
+  area->setAccessibleName(tr("Facts of the run"));
+  columnOf(this)->addWidget(area);
   connect(&session, &Session::secondPassed, this, [this] {
     if (isVisible() && facts_.detail.summary.id > 0) showSummary();
   });

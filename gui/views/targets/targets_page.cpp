@@ -159,7 +159,9 @@ QWidget* TargetsPage::makeDetail() {
   column->addWidget(runsTitle_);
   column->addWidget(runs_, 1);
   column->addStretch(0);
-  return scrolled(content);
+  QScrollArea* area = scrolled(content);
+  area->setAccessibleName(tr("Facts of the target"));
+  return area;
 }
 
 QString TargetsPage::subtitle() const {

@@ -71,7 +71,9 @@ WelcomePage::WelcomePage(Session& session, QWidget* parent)
   row->addStretch(1);
   row->addWidget(whole);
   row->addStretch(1);
-  columnOf(this)->addWidget(scrolled(centred));
+  QScrollArea* area = scrolled(centred);
+  area->setAccessibleName(tr("Ways to begin"));
+  columnOf(this)->addWidget(area);
 }
 
 ChoiceButton* WelcomePage::choice(const char* name, const QString& iconName, const QString& title,

@@ -239,7 +239,7 @@ class DocumentsTest : public QObject {
     QCOMPARE(documents({path("snapshot/*.jsonl")}), QString("[one]"));
   }
 
-  void hidden_files_and_folders_are_no_data() {
+  void hidden_files_and_folders_are_left_out() {
     const std::string line = "{\"text\": \"one\"}";
     put("x/a.jsonl", line);
     put("x/.ipynb_checkpoints/a-checkpoint.jsonl", line);

@@ -43,8 +43,8 @@ class ShuffleTest : public QObject {
     QVERIFY(order(1000, 42, 1) != first);
   }
 
-  void
-  the_order_is_part_of_the_format() {  // a run that goes on after an update reads the same samples
+  // A run that goes on after an update reads the same samples.
+  void the_order_is_part_of_the_format() {
     QCOMPARE(order(10, 42, 0), (std::vector<uint64_t>{7, 4, 3, 1, 8, 0, 2, 9, 5, 6}));
   }
 

@@ -451,9 +451,10 @@ class KernelsTest : public QObject {
   }
 
   void adamw_is_the_formula() {
-    const Tensor p = at::randn({77}), grad = at::randn({77});
-    Tensor ours = p.clone(), m = at::zeros({77}), v = at::zeros({77});
-    Tensor p64 = p.to(at::kDouble), m64 = at::zeros({77}, at::kDouble), v64 = m64.clone();
+    const int64_t size = 70001;  // shared by several threads
+    const Tensor p = at::randn({size}), grad = at::randn({size});
+    Tensor ours = p.clone(), m = at::zeros({size}), v = at::zeros({size});
+    Tensor p64 = p.to(at::kDouble), m64 = at::zeros({size}, at::kDouble), v64 = m64.clone();
     const double lr = 1e-2, factor = 0.5;
     for (int64_t t = 1; t <= 5; ++t) {
       adamw_({{ours}, {m}, {v}}, {grad}, at::scalar_tensor(lr, at::kDouble),

@@ -153,7 +153,7 @@ class AdmissionTest : public QObject {
   }
 
   // Four ranks on two GPUs: two need twice as much of one.
-  void ranks_share_gpus_where_the_host_moves_their_data() {
+  void ranks_share_gpus_whose_data_goes_through_the_host() {
     Demand demand;
     demand.ranks = 4;
     demand.on_gpus = demand.shares_gpus = true;

@@ -151,6 +151,7 @@ class ComposePageTest : public QObject {
     QTemporaryDir folder;
     const QString file = folder.filePath("mine.toml");
     QVERIFY(QFile::copy(HEDDLE_SOURCE_DIR "/resources/recipes/debug.toml", file));
+    QJsonObject kept;
     {
       Session session(folder.filePath("store.sqlite"));
       ComposePage page(session);
@@ -158,16 +159,29 @@ class ComposePageTest : public QObject {
       page.activated();
       QVERIFY(page.document().open(file).has_value());
       QCOMPARE(session.currentRecipe().file, file);
+      kept = page.keptState();
     }
     Session session(folder.filePath("store.sqlite"));
     ComposePage page(session);
+    page.restoreState(kept);
     page.keepLayout();
     QCOMPARE(page.document().file(), file);
     QVERIFY(QFile::remove(file));
     Session third(folder.filePath("store.sqlite"));
     ComposePage without(third);
+    without.restoreState(kept);
     without.keepLayout();
     QCOMPARE(without.document().name(), QString("debug"));
+  }
+
+  void a_restart_shows_a_runs_recipe_again() {
+    QTemporaryDir folder;
+    Session session(folder.filePath("store.sqlite"));
+    ComposePage page(session);
+    page.restoreState({{"name", "night"}, {"text", "[model]\npreset = \"llama3-8b\"\n"}});
+    page.keepLayout();
+    QCOMPARE(page.document().name(), QString("night"));
+    QVERIFY(page.document().text().contains("llama3-8b") && !page.document().isEdited());
   }
 
   void launch_and_compose_work_on_one_recipe() {

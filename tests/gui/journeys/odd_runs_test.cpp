@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "gui/charts/line_chart.h"
 #include "gui/theme/theme.h"
 #include "gui/timeline/timeline_widget.h"
 #include "gui/views/runs/runs_model.h"
@@ -28,7 +29,7 @@ using telemetry::Step;
 
 namespace {
 
-constexpr double kBegan = 1.78e9, kDay = 86400;
+constexpr double kOddBegan = 1.78e9, kOddDay = 86400;
 
 struct OddRun {
   const char* name;
@@ -39,7 +40,7 @@ std::vector<OddRun> oddRuns() {
   const double nan = std::nan(""), infinite = INFINITY;
   std::vector<OddRun> runs{{"numbers", {}}, {"clocks", {}}, {"spans", {}}, {"backwards", {}}};
   for (int step = 1; step <= 60; ++step) {
-    const double at = kBegan + step;
+    const double at = kOddBegan + step;
     const double odd[] = {nan, infinite, -infinite, 1e308, 5e-324, -0.0, 3};
     runs[0].records.emplace_back(Step{step,
                                       at,
@@ -48,8 +49,8 @@ std::vector<OddRun> oddRuns() {
                                        {"tokens_per_second", -infinite},
                                        {"resident_bytes", -1e30}}});
     // A day back, ten years ahead, before the epoch.
-    const double clock = step == 20   ? at - kDay
-                         : step == 40 ? at + 3650 * kDay
+    const double clock = step == 20   ? at - kOddDay
+                         : step == 40 ? at + 3650 * kOddDay
                          : step == 50 ? -5
                                       : at;
     runs[1].records.emplace_back(
@@ -59,7 +60,7 @@ std::vector<OddRun> oddRuns() {
   }
   runs[2].records.emplace_back(
       telemetry::Spans{60,
-                       kBegan + 60,
+                       kOddBegan + 60,
                        {{"mm", "layers.0", 0, 100, 0, 0},
                         {"mm", "layers.0", 50, 100, 0, 0},
                         {"mm", "layers.1", 50, 0, 0, 0},
@@ -68,7 +69,7 @@ std::vector<OddRun> oddRuns() {
                         {"reduce_scatter", "layers.1", int64_t{1} << 50, 7, 1, 1},
                         {"adamw", "", 200, 1, 0, 200}}});
   runs[2].records.emplace_back(
-      telemetry::Spans{61, kBegan + 61, {{"mm", "layers.0", 100, -50, 0, 0}}});
+      telemetry::Spans{61, kOddBegan + 61, {{"mm", "layers.0", 100, -50, 0, 0}}});
   return runs;
 }
 
@@ -208,23 +209,23 @@ class OddRunsTest : public QObject {
       run.name = name;
       run.target = "this-machine";
       run.recipe = "[model]\npreset = \"llama3-debug\"\n";
-      run.created = kBegan;
+      run.created = kOddBegan;
       const auto id = must(writer->create_run(run)).id;
       runs_ << id;
       return id;
     };
     for (const OddRun& odd : oddRuns()) {
       const storage::RunId id = create(odd.name);
-      must(writer->set_state(id, storage::RunState::running, {}, kBegan));
+      must(writer->set_state(id, storage::RunState::running, {}, kOddBegan));
       std::string log;
       uint64_t seq = 0;
       for (const auto& record : odd.records) log += must(telemetry::encode(record, seq++));
       must(writer->ingest(id, 0, 0, 0, log));
       // It ended before it began.
-      must(writer->set_state(id, storage::RunState::done, {}, kBegan - 3 * kDay));
+      must(writer->set_state(id, storage::RunState::done, {}, kOddBegan - 3 * kOddDay));
     }
     for (const char* name : {"empty", "twin", "twin"})
-      must(writer->set_state(create(name), storage::RunState::failed, "no host", kBegan));
+      must(writer->set_state(create(name), storage::RunState::failed, "no host", kOddBegan));
   }
 
   QTemporaryDir folder_;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QAbstractItemView>
-#include <QAccessible>
 #include <QApplication>
 #include <QComboBox>
 #include <QHeaderView>
@@ -12,16 +11,12 @@
 #include <QTableView>
 #include <QTest>
 #include <QTimer>
+#include <functional>
 
 #include "gui/window/main_window.h"
+#include "tests/support/by_name.h"
 
 namespace heddle::gui {
-
-/// The name that a screen reader says.
-inline QString spokenName(QObject* object) {
-  const auto* interface = QAccessible::queryAccessibleInterface(object);
-  return interface ? interface->text(QAccessible::Name) : QString();
-}
 
 class Person {
  public:
@@ -125,7 +120,7 @@ class Person {
     for (QWidget* top : QApplication::topLevelWidgets()) {
       if (!top->isVisible()) continue;
       for (auto* each : top->findChildren<Widget*>())
-        if (each->isVisible() && spokenName(each) == name) return each;
+        if (each->isVisible() && nameOf(each) == name) return each;
     }
     return nullptr;
   }

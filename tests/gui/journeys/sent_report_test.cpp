@@ -6,10 +6,8 @@
 #include <QRegularExpression>
 #include <QStandardPaths>
 
-#include "gui/theme/theme.h"
-#include "storage/trust.h"
 #include "tests/gui/journeys/person.h"
-#include "tests/support/sample_runs.h"
+#include "tests/support/sample_window.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle;
@@ -19,22 +17,14 @@ class SentReportTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void initTestCase() {
-    for (const char* name : {"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"})
-      qputenv(name, store_.folder.path().toUtf8());
-    QVERIFY(storage::trust(store_.path().toStdString()));
-    Theme::install(Theme::Mode::dark);
-  }
+  void initTestCase() { shown_.prepare(); }
+  void cleanup() { shown_.close(); }
 
   void a_comparison_is_written_into_one_file() {
-    Session session(store_.path());
-    MainWindow window(session);
-    window.resize(1600, 1000);
-    window.show();
-    window.activateWindow();
-    QVERIFY(QTest::qWaitForWindowActive(&window));
+    shown_.open({1600, 1000});
+    MainWindow& window = *shown_.window;
     const Person person(window);
-    Q_EMIT session.compareRequested({store_.runs.whole, store_.runs.unwrapped});
+    Q_EMIT shown_.session->compareRequested({shown_.store.runs.whole, shown_.store.runs.unwrapped});
     QVERIFY(person.isAt(QStringLiteral("Compare")));
     QTimer poll;
     connect(&poll, &QTimer::timeout, this, [this] {
@@ -68,13 +58,13 @@ class SentReportTest : public QObject {
     for (const char* name : {"chromium", "chromium-browser", "google-chrome"})
       if (browser.isEmpty()) browser = QStandardPaths::findExecutable(QString::fromLatin1(name));
     if (browser.isEmpty()) QSKIP("Chromium is not installed");
-    const QString picture = store_.folder.filePath(QStringLiteral("report.png"));
+    const QString picture = shown_.store.folder.filePath(QStringLiteral("report.png"));
     QProcess process;
     process.start(browser,
                   {QStringLiteral("--headless"), QStringLiteral("--no-sandbox"),
                    QStringLiteral("--disable-gpu"), QStringLiteral("--hide-scrollbars"),
                    QStringLiteral("--window-size=1000,3000"),
-                   QStringLiteral("--user-data-dir=") + store_.folder.filePath("chromium"),
+                   QStringLiteral("--user-data-dir=") + shown_.store.folder.filePath("chromium"),
                    QStringLiteral("--screenshot=") + picture, QStringLiteral("file://") + file_});
     QVERIFY(process.waitForFinished(60000));
     const QImage shown(picture);
@@ -91,8 +81,8 @@ class SentReportTest : public QObject {
     return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
   }
 
-  samples::SampleStore store_;
-  QString file_ = store_.folder.filePath(QStringLiteral("comparison.html"));
+  SampleWindow shown_;
+  QString file_ = shown_.store.folder.filePath(QStringLiteral("comparison.html"));
 };
 
 HEDDLE_WIDGET_TEST(SentReportTest)

@@ -1,12 +1,10 @@
 // Why is this run slower than that one: both ticked, compared, the step's difference by bucket, and
 // the bucket's spans on the timelines.
-#include "gui/theme/theme.h"
 #include "gui/timeline/timeline_widget.h"
 #include "gui/views/compare/step_rows.h"
 #include "gui/views/runs/runs_model.h"
-#include "storage/trust.h"
 #include "tests/gui/journeys/person.h"
-#include "tests/support/sample_runs.h"
+#include "tests/support/sample_window.h"
 #include "tests/support/test_class.h"
 
 using namespace heddle;
@@ -31,20 +29,12 @@ class WhySlowerTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void initTestCase() {
-    for (const char* name : {"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"})
-      qputenv(name, store_.folder.path().toUtf8());
-    QVERIFY(storage::trust(store_.path().toStdString()));
-    Theme::install(Theme::Mode::dark);
-  }
+  void initTestCase() { shown_.prepare(); }
+  void cleanup() { shown_.close(); }
 
   void a_slower_run_is_explained_by_its_buckets() {
-    Session session(store_.path());
-    MainWindow window(session);
-    window.resize(1600, 1000);
-    window.show();
-    window.activateWindow();
-    QVERIFY(QTest::qWaitForWindowActive(&window));
+    shown_.open({1600, 1000});
+    MainWindow& window = *shown_.window;
     const Person person(window);
     QTest::keyClick(&window, Qt::Key_4, Qt::ControlModifier);
     QVERIFY(person.isAt(QStringLiteral("Runs")));
@@ -84,7 +74,7 @@ class WhySlowerTest : public QObject {
   }
 
  private:
-  samples::SampleStore store_;
+  SampleWindow shown_;
 };
 
 HEDDLE_WIDGET_TEST(WhySlowerTest)

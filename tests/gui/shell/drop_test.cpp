@@ -1,5 +1,7 @@
 // Files dropped on the window from the desktop: a recipe, runs, a store, several at once, hostile
 // ones. By drag and drop events, until the runs are in the store.
+#include <sys/stat.h>
+
 #include <QDropEvent>
 #include <QFile>
 #include <QMimeData>
@@ -7,7 +9,6 @@
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
-#include <sys/stat.h>
 
 #include "gui/theme/theme.h"
 #include "gui/window/drop_area.h"
@@ -130,14 +131,22 @@ class DropTest : public QObject {
     write("torn.heddle", QByteArray("SQLite format 3\0", 16) + QByteArray(400, 'x'));
     mkfifo(path("pipe.csv").toUtf8().constData(), 0600);
     QVERIFY(QFile::link(path("nowhere"), path("dangling.csv")));
-    QTest::newRow("empty store") << "empty.sqlite" << "is none of";
-    QTest::newRow("words as store") << "text.sqlite" << "is none of";
-    QTest::newRow("torn store") << "torn.heddle" << "is none of";
-    QTest::newRow("no loss") << "numbers.csv" << "is none of";
-    QTest::newRow("html") << "<b>bold\nname.csv" << "<b>bold\\nname.csv: is none of";
-    QTest::newRow("pipe") << "pipe.csv" << "is no file";
-    QTest::newRow("dangling link") << "dangling.csv" << "is not there";
-    QTest::newRow("its own store") << "own.sqlite" << "is the store of this window";
+    QTest::newRow("empty store") << "empty.sqlite"
+                                 << "is none of";
+    QTest::newRow("words as store") << "text.sqlite"
+                                    << "is none of";
+    QTest::newRow("torn store") << "torn.heddle"
+                                << "is none of";
+    QTest::newRow("no loss") << "numbers.csv"
+                             << "is none of";
+    QTest::newRow("html") << "<b>bold\nname.csv"
+                          << "<b>bold\\nname.csv: is none of";
+    QTest::newRow("pipe") << "pipe.csv"
+                          << "is no file";
+    QTest::newRow("dangling link") << "dangling.csv"
+                                   << "is not there";
+    QTest::newRow("its own store") << "own.sqlite"
+                                   << "is the store of this window";
   }
   void hostile_files_are_refused_in_words() {
     QFETCH(QString, name);

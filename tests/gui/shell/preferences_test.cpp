@@ -1,7 +1,5 @@
 // The preferences as a person uses them: opened by their key, found by typing, each in use at once
 // and at the next start.
-#include "gui/window/preferences_dialog.h"
-
 #include <QCheckBox>
 #include <QComboBox>
 #include <QSpinBox>
@@ -12,6 +10,7 @@
 #include "gui/charts/chart_board.h"
 #include "gui/settings.h"
 #include "gui/window/main_window.h"
+#include "gui/window/preferences_dialog.h"
 #include "gui/window/tour.h"
 #include "storage/trust.h"
 #include "tests/support/results.h"

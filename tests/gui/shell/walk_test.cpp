@@ -206,39 +206,36 @@ class WalkTest : public QObject {
 
   void contextMenusOpenByKey_data() {
     QTest::addColumn<QString>("scene");
-    QTest::addColumn<QString>("type");
-    QTest::addRow("timeline") << "live"
-                              << "heddle::gui::TimelineWidget";
-    QTest::addRow("chart") << "live"
-                           << "heddle::gui::ChartCard";
-    QTest::addRow("runs") << "runs"
-                          << "heddle::gui::RunsTable";
-    QTest::addRow("a compared run") << "compare"
-                                    << "RunChip";
-    QTest::addRow("compared runs") << "many"
-                                   << "heddle::gui::RunTable";
-    QTest::addRow("layers") << "compose"
-                            << "heddle::gui::LayerStrip";
-    QTest::addRow("buckets") << "compose"
-                             << "heddle::gui::BucketBands";
-    QTest::addRow("targets") << "targets"
-                             << "QListView";
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QByteArray>("type");  // where several have that name
+    const auto row = [](const char* scene, const char* name, const char* type) {
+      QTest::addRow("%s, %s", scene, name) << scene << name << QByteArray(type);
+    };
+    row("live", "Timeline", "heddle::gui::TimelineWidget");
+    row("live", "", "heddle::gui::ChartCard");
+    row("runs", "Runs", "QTableView");
+    row("compare", "shakespeare-auto", "QWidget");
+    row("many", "Compared runs", "QTableView");
+    row("compose", "Layers", "QWidget");
+    row("compose", "Buckets", "QWidget");
+    row("targets", "Targets", "QListView");
   }
   void contextMenusOpenByKey() {
     QFETCH(QString, scene);
-    QFETCH(QString, type);
+    QFETCH(QString, name);
+    QFETCH(QByteArray, type);
     show(scene);
     QWidget* widget = nullptr;
-    for (QWidget* each : window()->currentPage()->findChildren<QWidget*>())
-      if (!widget && each->isVisible() && each->inherits(type.toLatin1().constData()) &&
-          each->focusPolicy() & Qt::TabFocus)
+    for (QWidget* each : interactiveIn(window()->currentPage()))
+      if (!widget && each->inherits(type.constData()) && each->focusPolicy() & Qt::TabFocus &&
+          (name.isEmpty() || nameOf(each) == name))
         widget = each;
     QVERIFY(widget);
     faults_.clear();
-    widget->setFocus();
+    menus_ = 0;
     for (const QKeySequence& keys :
          {QKeySequence(Qt::Key_Menu), QKeySequence(Qt::SHIFT | Qt::Key_F10)})
-      explore(type + QLatin1Char(' ') + keys.toString(), [&] {
+      explore(name + QLatin1Char(' ') + keys.toString(), [&] {
         widget->setFocus();
         if (auto* view = qobject_cast<QAbstractItemView*>(widget);
             view && !view->currentIndex().isValid())
