@@ -6,6 +6,8 @@
 namespace heddle::recipe {
 namespace {
 
+constexpr size_t kMaxBrackets = 64;  // within each other; more are letters
+
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 bool is_quote(char c) { return c == '"' || c == '\''; }
 bool is_letter(char c) {
@@ -123,12 +125,12 @@ class Splitter {
     const char c = text_[at_];
     if (is_quote(c)) {
       at_ = string_end(text_, at_);
-    } else if (c == '[') {
-      list(key);
-    } else if (c == '{') {
-      braces(key);
-    } else {
+    } else if ((c != '[' && c != '{') || depth_ == kMaxBrackets) {
       ++at_;
+    } else {
+      ++depth_;
+      c == '[' ? list(key) : braces(key);
+      --depth_;
     }
   }
 
@@ -160,7 +162,7 @@ class Splitter {
   bool is_left() const { return text_[at_] == '\n' && begins_statement(text_, at_ + 1); }
 
   std::string_view text_;
-  size_t at_ = 0, block_ = 0;
+  size_t at_ = 0, block_ = 0, depth_ = 0;
   std::string table_;
   std::vector<Statement> found_;
 };

@@ -157,6 +157,15 @@ class CompletionTest : public QObject {
     }
   }
 
+  void brackets_within_brackets_take_no_stack() {
+    for (const char* bracket : {"[", "{", "[{a="}) {
+      std::string text = "a = ";
+      for (int i = 0; i < 100'000; ++i) text += bracket;
+      QVERIFY(complete(text, text.size()).candidates.empty());
+      QVERIFY(key_at(text, text.size() / 2) == nullptr);
+    }
+  }
+
   void every_key_is_explained() {
     QStringList without;
     const auto look = [&](const KeyInfo& info) {
