@@ -1,5 +1,7 @@
 #include "gui/widgets/empty_state.h"
 
+#include <algorithm>
+
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
@@ -45,7 +47,7 @@ void EmptyState::setText(const QString& text) {
   text_->setText(text);
   // A layout gives a centred label the height of one line.
   text_->ensurePolished();
-  text_->setMinimumHeight(text_->heightForWidth(kTextWidth));
+  text_->setMinimumHeight(std::max(0, text_->heightForWidth(kTextWidth)));
 }
 
 }  // namespace heddle::gui

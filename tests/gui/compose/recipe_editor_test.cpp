@@ -132,8 +132,9 @@ class RecipeEditorTest : public QObject {
   void an_unknown_key_is_offered_as_what_was_meant() {
     const auto document = documentOf("[training]\nstpes = 5\n");
     const auto editor = shown<RecipeEditor>(QSize(700, 400), *document);
-    QCOMPARE(QString::fromStdString(document->faults().front().suggestion),
-             QString("training.steps"));
+    const heddle::recipe::Fault* fault = document->faultOf("training.stpes");
+    QVERIFY(fault != nullptr);
+    QCOMPARE(QString::fromStdString(fault->suggestion), QString("training.steps"));
     editor->goTo(2, 6);
     QTest::keyClick(editor.get(), Qt::Key_Space, Qt::ControlModifier);
     QTest::keyClick(editor.get(), Qt::Key_Return);
