@@ -54,6 +54,7 @@ AlertForm::AlertForm(Session& session, PreferenceList& list) : QObject(&list), s
   QHBoxLayout* row = rowOf(foot, {}, 12);
   row->addWidget(reset_);
   row->addWidget(fault_, 1);
+  row->addStretch(0);
   list.addRow({}, foot);
   saving_.setSingleShot(true);
   saving_.setInterval(kSaveMilliseconds);

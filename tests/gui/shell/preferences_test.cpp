@@ -6,6 +6,7 @@
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QWheelEvent>
 
 #include "gui/charts/chart_board.h"
 #include "gui/settings.h"
@@ -183,6 +184,20 @@ class PreferencesTest : public QObject {
     QTRY_COMPARE(rules(), workbench::AlertRules());
   }
 
+  void the_wheel_scrolls_and_changes_nothing() {
+    open();
+    auto* box = control<QSpinBox>("Smoothing");
+    auto* themes = control<QComboBox>("Theme");
+    for (QWidget* under : std::initializer_list<QWidget*>{box, themes}) {
+      QWheelEvent wheel(QPointF(5, 5), under->mapToGlobal(QPointF(5, 5)), {}, QPoint(0, -120),
+                        Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+      QCoreApplication::sendEvent(under, &wheel);
+      QVERIFY(!wheel.isAccepted());
+    }
+    QCOMPARE(box->value(), 10);
+    QCOMPARE(themes->currentIndex(), 0);
+  }
+
   void the_tour_and_the_welcome_come_again() {
     open();
     click("showWelcome");
@@ -224,6 +239,8 @@ class PreferencesTest : public QObject {
  private:
   PreferencesDialog* dialog() const { return window_->findChild<PreferencesDialog*>(); }
   void open() {
+    window_->activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(window_.get()));
     QTest::keyClick(window_.get(), Qt::Key_Comma, Qt::ControlModifier);
     QTRY_VERIFY(dialog() && dialog()->isVisible());
     QTRY_VERIFY(dialog()->isReady());
