@@ -166,19 +166,4 @@ inline QStringList unreachable(QWidget* window) {
   return faults;
 }
 
-/// A line for each button that Tab reaches and that Space does not press. Nothing is clicked:
-/// Escape takes the press back.
-inline QStringList deafToSpace(QWidget* window) {
-  QStringList faults;
-  for (QWidget* widget : tabRound(window).reached) {
-    auto* button = qobject_cast<QAbstractButton*>(widget);
-    if (!button) continue;
-    QTest::keyPress(button, Qt::Key_Space);
-    if (!button->isDown()) faults << QStringLiteral("deaf to Space: ") + describe(button);
-    QTest::keyClick(button, Qt::Key_Escape);
-    QTest::keyRelease(button, Qt::Key_Space);
-  }
-  return faults;
-}
-
 }  // namespace heddle
