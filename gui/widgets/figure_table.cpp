@@ -55,7 +55,6 @@ void FigureTable::stretch(const QList<int>& columns) {
 }
 
 void FigureTable::sortAlso(int column, Qt::SortOrder order) {
-  horizontalHeader()->setSectionsClickable(true);
   horizontalHeader()->setSortIndicator(column, order);
   setSortingEnabled(true);
 }

@@ -54,7 +54,6 @@ AlertForm::AlertForm(Session& session, PreferenceList& list) : QObject(&list), s
   QHBoxLayout* row = rowOf(foot, {}, 12);
   row->addWidget(reset_);
   row->addWidget(fault_, 1);
-  row->addStretch(0);
   list.addRow({}, foot);
   saving_.setSingleShot(true);
   saving_.setInterval(kSaveMilliseconds);
@@ -70,11 +69,7 @@ AlertForm::AlertForm(Session& session, PreferenceList& list) : QObject(&list), s
 }
 
 AlertForm::~AlertForm() {
-  // The job drops what it has not begun.
-  if (saving_.isActive() || writing_.running())
-    files_.post([rules = shown()] {
-      (void)workbench::write_alert_rules(workbench::alert_rules_path(), rules);
-    });
+  if (saving_.isActive()) save();
 }
 
 void AlertForm::addRule(PreferenceList& list, const QString& title, const QString& before,

@@ -57,9 +57,7 @@ LiveCharts::LiveCharts(Session& session, QWidget* parent)
   board_->setDefaults(defaultCharts(false));
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
-  QScrollArea* area = scrolled(board_);
-  area->setAccessibleName(tr("Charts"));
-  layout->addWidget(area);
+  layout->addWidget(scrolled(board_));
   setMinimumHeight(kMinChartsHeight);
   connect(&Theme::instance(), &Theme::changed, this, &LiveCharts::showRuns);
 }
