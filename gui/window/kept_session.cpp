@@ -8,12 +8,13 @@
 #include <QJsonDocument>
 
 #include "base/durable_file.h"
+#include "base/read_file.h"
 #include "workbench/paths.h"
 
 namespace heddle::gui {
 namespace {
 
-constexpr qint64 kMaxBytes = 8 << 20;
+constexpr size_t kMaxBytes = size_t{8} << 20;
 
 QString sessionsFolder() {
   return QString::fromStdString(workbench::settings_folder()) + QStringLiteral("/sessions");
@@ -43,9 +44,9 @@ KeptSession::KeptSession(const QString& store)
     : store_(QFileInfo(store).absoluteFilePath()), file_(fileOf(store_)) {}
 
 QJsonObject KeptSession::read() const {
-  QFile file(file_);
-  if (file.size() > kMaxBytes || !file.open(QIODevice::ReadOnly)) return {};
-  const QJsonObject kept = QJsonDocument::fromJson(file.readAll()).object();
+  const auto text = read_file_if_there(file_.toStdString(), kMaxBytes);
+  if (!text || !*text) return {};
+  const QJsonObject kept = QJsonDocument::fromJson(QByteArray::fromStdString(**text)).object();
   const bool same =
       kept["store"].toString() == store_ && kept["born"].toInteger() == birthOf(store_);
   return same ? kept["state"].toObject() : QJsonObject();

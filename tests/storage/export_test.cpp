@@ -80,7 +80,8 @@ class ExportTest : public QObject {
   void spans_that_overlap_are_on_threads_of_their_own() {
     StoreFixture store;
     const RunId run = store.create();
-    store.feed(run, log_of({telemetry::Spans{1,
+    store.feed(run, log_of({telemetry::Step{1, 101, {{"loss", 8}}},
+                            telemetry::Spans{1,
                                              100,
                                              {{"gather", "layers.0", 0, 10, 1, 0},
                                               {"reduce", "layers.1", 4, 12, 1, 0},

@@ -120,7 +120,7 @@ class FaultsTest : public QObject {
     QTemporaryDir folder;
     const std::string disk = folder.filePath("disk").toStdString();
     fs::create_directory(disk);
-    if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=2m") != 0)
+    if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=8m") != 0)
       QSKIP("no right to mount a tmpfs here");
     const auto unmount = qScopeGuard([&] { umount2(disk.c_str(), MNT_DETACH); });
     const std::string path = disk + "/heddle.sqlite";

@@ -94,7 +94,9 @@ KeyField* fieldFor(RecipeDocument& document, const recipe::KeyInfo& info) {
 QString wordsOf(const recipe::KeyInfo& info) {
   const auto text = [](const std::string& words) { return QString::fromStdString(words); };
   QString words = text(info.key);
-  if (!info.unit.empty()) words += QObject::tr(", in %1").arg(text(info.unit));
+  const bool isPart = info.unit.starts_with("of ");
+  if (!info.unit.empty())
+    words += (isPart ? QObject::tr(", a part %1") : QObject::tr(", in %1")).arg(text(info.unit));
   if (!info.valid.empty()) words += QObject::tr("; valid: %1").arg(text(info.valid));
   if (!info.fallback.empty()) words += QObject::tr("; default: %1").arg(text(info.fallback));
   return text(info.help) + QStringLiteral("\n\n") + words;

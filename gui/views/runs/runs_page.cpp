@@ -158,7 +158,7 @@ QWidget* RunsPage::makeTable() {
   table_->setObjectName(QStringLiteral("runs"));
   table_->setAccessibleName(tr("Runs"));
   new FocusLine(table_);
-  noMatch_ = new EmptyState(QStringLiteral("filter"), tr("No run matches the filter"), {},
+  noMatch_ = new EmptyState(QStringLiteral("filter"), tr("The filter shows no run"), {},
                             tr("Clear the filter"), table_->viewport());
   noMatch_->setObjectName(QStringLiteral("noMatch"));
   noMatch_->hide();

@@ -146,7 +146,7 @@ class CompletionTest : public QObject {
     const auto next = [&](size_t below) {
       return (seed = seed * 1664525 + 1013904223) / 65536 % below;
     };
-    for (int round = 0; round < 3000; ++round) {
+    for (int round = 0; round < 300; ++round) {
       std::string text = round % 2 == 0 ? "[model]\n" : "";
       for (size_t left = next(40); left > 0; --left) text += letters[next(letters.size())];
       for (size_t cursor = 0; cursor <= text.size(); ++cursor) {

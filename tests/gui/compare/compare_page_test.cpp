@@ -8,8 +8,8 @@
 #include <QTest>
 
 #include "gui/theme/theme.h"
-#include "gui/widgets/run_chooser.h"
 #include "gui/widgets/empty_state.h"
+#include "gui/widgets/run_chooser.h"
 #include "storage/writer.h"
 #include "tests/support/results.h"
 #include "tests/support/sample_runs.h"

@@ -45,14 +45,14 @@ class BestOfLastWeekTest : public QObject {
     window.activateWindow();
     QVERIFY(QTest::qWaitForWindowActive(&window));
     const Person person(window);
-    QTest::keyClick(&window, Qt::Key_4, Qt::ControlModifier);
+    person.press(Qt::Key_4, Qt::ControlModifier);
     QVERIFY(person.isAt(QStringLiteral("Runs")));
     QCOMPARE(window.currentPage()->subtitle(), QStringLiteral("10,000 runs"));
 
-    QTest::keyClick(&window, Qt::Key_F, Qt::ControlModifier);
-    auto* field = qobject_cast<QLineEdit*>(QApplication::focusWidget());
-    QVERIFY(field);
-    QTest::keyClicks(field, QStringLiteral("age > 7d and age < 14d"));
+    person.press(Qt::Key_F, Qt::ControlModifier);
+    QLineEdit* field = filterOf(window);
+    QVERIFY(field && field->isVisible());
+    QTest::keyClicks(field, QStringLiteral("created < 7d and created > 14d"));
     QTRY_COMPARE(window.currentPage()->subtitle(), QStringLiteral("700 of 10,000 runs"));
     auto* table = person.see<QTableView>(QStringLiteral("Runs"));
     QVERIFY(Person::clickHead(table, QStringLiteral("best loss")));
@@ -66,8 +66,7 @@ class BestOfLastWeekTest : public QObject {
              qPrintable(window.currentPage()->subtitle()));
   }
 
-  // The same days as dates that a person has before them in the table.
-  void dates_may_be_typed_the_way_the_table_writes_them() {
+  void the_field_says_when_so_many_days_ago_was() {
     Session session(path_);
     MainWindow window(session);
     window.resize(1500, 950);
@@ -75,15 +74,12 @@ class BestOfLastWeekTest : public QObject {
     window.activateWindow();
     QVERIFY(QTest::qWaitForWindowActive(&window));
     const Person person(window);
-    QTest::keyClick(&window, Qt::Key_4, Qt::ControlModifier);
+    person.press(Qt::Key_4, Qt::ControlModifier);
     QVERIFY(person.isAt(QStringLiteral("Runs")));
-    QTest::keyClick(&window, Qt::Key_F, Qt::ControlModifier);
-    auto* field = qobject_cast<QLineEdit*>(QApplication::focusWidget());
-    QVERIFY(field);
-    QTest::keyClicks(field, QStringLiteral("created < 7d and created > 14d"));
-    QTRY_COMPARE(window.currentPage()->subtitle(), QStringLiteral("700 of 10,000 runs"));
-    // The other way round no run is left, and the field says why.
-    QTest::keyClick(field, Qt::Key_A, Qt::ControlModifier);
+    person.press(Qt::Key_F, Qt::ControlModifier);
+    QLineEdit* field = filterOf(window);
+    QVERIFY(field && field->isVisible());
+    // The other way round no run is left.
     QTest::keyClicks(field, QStringLiteral("created > 7d and created < 14d"));
     QTRY_COMPARE(window.currentPage()->subtitle(), QStringLiteral("0 of 10,000 runs"));
     bool said = false;
@@ -94,6 +90,12 @@ class BestOfLastWeekTest : public QObject {
   }
 
  private:
+  static QLineEdit* filterOf(const MainWindow& window) {
+    for (auto* field : window.currentPage()->findChildren<QLineEdit*>())
+      if (nameOf(field).startsWith(QStringLiteral("Filter"))) return field;
+    return nullptr;
+  }
+
   void fill() {
     const auto writer = must(storage::Writer::open(path_.toStdString()));
     must(writer->take_lease());

@@ -95,7 +95,7 @@ class OddRunsTest : public QObject {
     window.activateWindow();
     QVERIFY(QTest::qWaitForWindowActive(&window));
     const Person person(window);
-    QTest::keyClick(&window, Qt::Key_4, Qt::ControlModifier);
+    person.press(Qt::Key_4, Qt::ControlModifier);
     QVERIFY(person.isAt(QStringLiteral("Runs")));
     auto* table = person.see<QTableView>(QStringLiteral("Runs"));
     QCOMPARE(table->model()->rowCount(), int(runs_.size()));

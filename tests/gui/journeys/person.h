@@ -38,6 +38,13 @@ class Person {
     return true;
   }
 
+  /// Without a desktop a dialog or popup takes the activation with it: the window gets it back.
+  void press(Qt::Key key, Qt::KeyboardModifiers modifiers) const {
+    window_.activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&window_));
+    QTest::keyClick(&window_, key, modifiers);
+  }
+
   /// Replaces the text of a field.
   bool type(const QString& name, const QString& text) const {
     auto* field = see<QLineEdit>(name);

@@ -39,7 +39,7 @@ class SweepJourneyTest : public QObject {
     Session session(store);
     session.start();
     MainWindow window(session);
-    window.resize(1500, 950);
+    window.resize(1900, 1000);  // room for the best loss and the group
     window.show();
     window.activateWindow();
     QVERIFY(QTest::qWaitForWindowActive(&window));
@@ -60,7 +60,7 @@ class SweepJourneyTest : public QObject {
     QVERIFY(person.click(QStringLiteral("Launch 4 runs")));
 
     // All four end; in Runs they are one group.
-    QTest::keyClick(&window, Qt::Key_4, Qt::ControlModifier);
+    person.press(Qt::Key_4, Qt::ControlModifier);
     QVERIFY(person.isAt(QStringLiteral("Runs")));
     auto* table = person.see<QTableView>(QStringLiteral("Runs"));
     QVERIFY(QTest::qWaitFor([&] { return ended(store) == 4; }, 120000));
@@ -90,7 +90,7 @@ class SweepJourneyTest : public QObject {
     QVERIFY(QTest::qWaitFor([&] { return ended(store) == 5; }, 120000));
 
     // Both ticked and compared: the child goes on where its parent ended.
-    QTest::keyClick(&window, Qt::Key_4, Qt::ControlModifier);
+    person.press(Qt::Key_4, Qt::ControlModifier);
     QVERIFY(person.isAt(QStringLiteral("Runs")));
     const QString child = best + QStringLiteral("→24");
     for (const QString& name : {best, child}) {

@@ -36,7 +36,7 @@ class WhySlowerTest : public QObject {
     shown_.open({1600, 1000});
     MainWindow& window = *shown_.window;
     const Person person(window);
-    QTest::keyClick(&window, Qt::Key_4, Qt::ControlModifier);
+    person.press(Qt::Key_4, Qt::ControlModifier);
     QVERIFY(person.isAt(QStringLiteral("Runs")));
     auto* table = person.see<QTableView>(QStringLiteral("Runs"));
     for (const char* name : {"shakespeare-auto", "shakespeare-none"}) {
