@@ -13,6 +13,7 @@ namespace heddle::gui {
 namespace {
 
 constexpr int kBesideTicks = 4;     // pixels between a tick's label and its neighbour
+constexpr int kWide = 440;          // pixels
 constexpr size_t kLongRun = 10;     // times its warm-up: no more of it than that may be cut off
 constexpr double kOutliers = 0.01;  // so large a part at either end
 
@@ -167,7 +168,8 @@ void LineChart::drawAxes(const Range& x, const Range& y, bool empty) {
 QVector<LegendEntry> LineChart::legendEntries() const {
   QVector<LegendEntry> entries;
   if (curves_.size() == 1 && curves_[0].members.empty()) {
-    if (!curves_[0].smooth.empty() && Theme::instance().samplesBehind()) {
+    // In a narrow card the title needs the room.
+    if (!curves_[0].smooth.empty() && Theme::instance().samplesBehind() && width() >= kWide) {
       const QColor color = curves_[0].color;
       entries.append({tr("raw"), blend(colors().surface, color, 0.5), -1, 1});
       entries.append({tr("smoothed"), color, -1, 2});

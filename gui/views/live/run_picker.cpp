@@ -33,15 +33,23 @@ void RunPicker::setRuns(std::vector<storage::RunSummary> runs, storage::RunId sh
 
 void RunPicker::setLook(const StateLook& look) { setItemIcon(0, icon(look.icon, look.tone)); }
 
-QString RunPicker::shownName() const {
+int RunPicker::room() const {
   QStyleOptionComboBox option;
   initStyleOption(&option);
-  const int room =
-      style()
-          ->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this)
-          .width() -
-      iconSize().width() - 8;  // styles put 4 between icon and text, and 4 after it
-  return fontMetrics().elidedText(itemText(0), Qt::ElideMiddle, room);
+  return style()
+             ->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this)
+             .width() -
+         iconSize().width() - 8;  // styles put 4 between icon and text, and 4 after it
+}
+
+QSize RunPicker::sizeHint() const {
+  QSize size = QComboBox::sizeHint();
+  size.setWidth(fontMetrics().horizontalAdvance(itemText(0)) + 1 + width() - room());
+  return size;
+}
+
+QString RunPicker::shownName() const {
+  return fontMetrics().elidedText(itemText(0), Qt::ElideMiddle, room());
 }
 
 void RunPicker::paintEvent(QPaintEvent*) {

@@ -24,6 +24,7 @@ class RunPicker : public QComboBox {
   /// The current run's name as there is room for it: cut in the middle, since the ends of names
   /// tell siblings apart.
   QString shownName() const;
+  QSize sizeHint() const override;
 
  Q_SIGNALS:
   void picked(qint64 run);
@@ -32,6 +33,8 @@ class RunPicker : public QComboBox {
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  int room() const;  // for the name, in pixels
+
   std::vector<storage::RunSummary> runs_;
   PickList* list_ = nullptr;  // made when it is first opened
 };
