@@ -8,6 +8,8 @@
 #include <numeric>
 #include <optional>
 
+#include "gui/format.h"
+
 namespace heddle::gui {
 namespace {
 
@@ -121,7 +123,8 @@ RunOrder byColumn(const RunsModel& model, const std::vector<int>& rows, const QL
   RunOrder order;
   QHash<QString, size_t> known;
   for (const int row : rows) {
-    const QString value = model.index(row, column).data().toString();
+    QString value = model.index(row, column).data().toString();
+    if (value == format::kNone) value.clear();  // "no lr", not "lr –"
     const auto [at, isNew] = [&] {
       const auto found = known.constFind(value);
       if (found != known.constEnd()) return std::pair(*found, false);
