@@ -56,6 +56,7 @@ LineChart::LineChart(const QString& title, Unit unit, QWidget* parent)
   setMark({});
   setFocusPolicy(Qt::StrongFocus);
   plot_->setFocusProxy(this);
+  plot_->setAttribute(Qt::WA_NoMousePropagation, false);  // a right click is for the card's menu
   setAccessibleName(title);
   moveCrosshair({});
   timer_.setSingleShot(true);

@@ -33,6 +33,7 @@ MetricChart::MetricChart(Session& session, ChartSpec spec, QWidget* parent)
 /// Everything of the spec but its curves.
 void MetricChart::describe() {
   const telemetry::Metric& metric = telemetry::metric(spec_.metric);
+  setAccessibleName(spec_.difference ? tr("%1, difference").arg(title()) : title());
   setWarmUp(metric.unit == Unit::tokens_per_second ? telemetry::kWarmUpSteps : 0);
   setLog(spec_.logX && spec_.x != ChartX::clock, spec_.logY && !spec_.difference);
   setLimits(spec_.limits);

@@ -55,6 +55,7 @@ void FigureTable::stretch(const QList<int>& columns) {
 }
 
 void FigureTable::sortAlso(int column, Qt::SortOrder order) {
+  horizontalHeader()->setSectionsClickable(true);
   horizontalHeader()->setSortIndicator(column, order);
   setSortingEnabled(true);
 }

@@ -54,6 +54,7 @@ AlertForm::AlertForm(Session& session, PreferenceList& list) : QObject(&list), s
   QHBoxLayout* row = rowOf(foot, {}, 12);
   row->addWidget(reset_);
   row->addWidget(fault_, 1);
+  row->addStretch(0);
   list.addRow({}, foot);
   saving_.setSingleShot(true);
   saving_.setInterval(kSaveMilliseconds);
@@ -69,7 +70,11 @@ AlertForm::AlertForm(Session& session, PreferenceList& list) : QObject(&list), s
 }
 
 AlertForm::~AlertForm() {
-  if (saving_.isActive()) save();
+  // The job drops what it has not begun.
+  if (saving_.isActive() || writing_.running())
+    files_.post([rules = shown()] {
+      (void)workbench::write_alert_rules(workbench::alert_rules_path(), rules);
+    });
 }
 
 void AlertForm::addRule(PreferenceList& list, const QString& title, const QString& before,

@@ -1,5 +1,6 @@
 #include "gui/window/preference_list.h"
 
+#include <QEvent>
 #include <algorithm>
 
 #include "gui/theme/theme.h"
@@ -9,6 +10,19 @@ namespace heddle::gui {
 namespace {
 
 constexpr int kTitleWidth = 176;
+
+/// The wheel scrolls the list; over a field it would change what nobody means to change.
+class WheelPast : public QObject {
+ public:
+  using QObject::QObject;
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override {
+    if (event->type() != QEvent::Wheel || static_cast<QWidget*>(watched)->hasFocus()) return false;
+    event->ignore();
+    return true;
+  }
+};
 
 }  // namespace
 
@@ -39,6 +53,11 @@ void PreferenceList::addRow(const QString& title, QWidget* control, const QStrin
     grid_->addWidget(control, at, 1, Qt::AlignLeft | Qt::AlignVCenter);
     row.widgets << name;
     if (control->accessibleName().isEmpty()) control->setAccessibleName(title);
+  }
+  for (QWidget* field : control->findChildren<QWidget*>() + QList<QWidget*>{control}) {
+    if (field->focusPolicy() != Qt::WheelFocus) continue;
+    field->setFocusPolicy(Qt::StrongFocus);
+    field->installEventFilter(new WheelPast(field));
   }
   if (!note.isEmpty()) {
     QLabel* words = caption(note);

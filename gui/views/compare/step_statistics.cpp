@@ -48,6 +48,7 @@ class PartSwatch : public QWidget {
 }  // namespace
 
 StepStatistics::StepStatistics(QWidget* parent) : QScrollArea(parent) {
+  setAccessibleName(tr("How the step was spent"));
   setWidgetResizable(true);
   setFrameShape(QFrame::NoFrame);
   new FocusLine(this);

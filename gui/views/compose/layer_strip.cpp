@@ -36,6 +36,7 @@ QColor colorOf(recipe::RecomputeMode mode) {
 LayerStrip::LayerStrip(QWidget* parent) : QWidget(parent) {
   setObjectName(QStringLiteral("layerStrip"));
   setAccessibleName(tr("Layers"));
+  setAccessibleDescription(tr("None is chosen"));
   setFocusPolicy(Qt::StrongFocus);
   setMouseTracking(true);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
@@ -65,6 +66,8 @@ void LayerStrip::place() {
 
 void LayerStrip::setRange(const ModuleRange& range) {
   range_ = range;
+  setAccessibleDescription(range.isEmpty() ? tr("%1 layers, none is chosen").arg(layers())
+                                           : runTitle(recipe_.model, range.first(), range.last()));
   update();
 }
 

@@ -37,6 +37,7 @@ RecentLaunches::RecentLaunches(QWidget* parent) : QTableWidget(0, kColumns, pare
   setEditTriggers(QAbstractItemView::NoEditTriggers);
   setShowGrid(false);
   setWordWrap(false);
+  setTabKeyNavigation(false);  // Tab leaves it
   setAccessibleName(tr("Recent launches"));
   verticalHeader()->hide();
   verticalHeader()->setDefaultSectionSize(28);

@@ -57,7 +57,9 @@ LiveCharts::LiveCharts(Session& session, QWidget* parent)
   board_->setDefaults(defaultCharts(false));
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
-  layout->addWidget(scrolled(board_));
+  QScrollArea* area = scrolled(board_);
+  area->setAccessibleName(tr("Charts"));
+  layout->addWidget(area);
   setMinimumHeight(kMinChartsHeight);
   connect(&Theme::instance(), &Theme::changed, this, &LiveCharts::showRuns);
 }

@@ -292,6 +292,12 @@ void RunArrangement::keep() {
   readAdded(view.added);
 }
 
+void RunArrangement::saveNow() {
+  if (!saving_.isActive()) return;
+  saving_.stop();
+  save();
+}
+
 void RunArrangement::save() {
   if (!keeping_) return;
   RunView view = current();

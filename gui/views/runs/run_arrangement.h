@@ -29,6 +29,8 @@ class RunArrangement : public QObject {
   /// Takes on the arrangement of the last time, and keeps it from now on.
   void keep();
   bool isReady() const { return !reading_.running() && panel_->isReady(); }
+  /// Keeps at once what would be kept in a moment.
+  void saveNow();
   /// The columns, sorts and groups of the first day.
   void reset();
   /// Opens the menu of a column under its header.

@@ -46,6 +46,7 @@ RunDrawer::RunDrawer(Session& session, QWidget* parent)
   column->addWidget(line());
   column->addLayout(lossHead);
   loss_ = new LineChart({}, Unit::loss);
+  loss_->setAccessibleName(tr("Loss"));
   loss_->setProperty("role", "panel");
   loss_->setBodyMargins(0, 0, 0, 0);
   loss_->setFixedHeight(kLowestChart);

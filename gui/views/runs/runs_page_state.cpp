@@ -21,6 +21,7 @@ qint64 runFrom(const RunLines& lines, int line) {
 }  // namespace
 
 QJsonObject RunsPage::keptState() const {
+  arrangement_->saveNow();                     // a window that closes has no later moment
   if (!restored_.isEmpty()) return restored_;  // killed before it was in use, it is kept
   const QModelIndex current = table_->currentIndex();
   const RunFolds& folds = lines_.folds();

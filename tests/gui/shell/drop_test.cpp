@@ -197,6 +197,7 @@ class DropTest : public QObject {
     return enter.isAccepted();
   }
   void drop(const QStringList& paths) {
+    QVERIFY(drag(paths));  // Qt gives a drop to whom it has dragged over
     QMimeData data;
     fill(data, paths);
     QDropEvent event(QPointF(300, 300), Qt::CopyAction, &data, Qt::LeftButton, {});

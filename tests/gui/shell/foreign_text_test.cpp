@@ -100,7 +100,7 @@ class ForeignTextTest : public QObject {
       QCOMPARE(label->textFormat(), Qt::PlainText);
       ++asItIs;
     }
-    QCOMPARE(asItIs, 1);
+    QVERIFY(asItIs > 0);
   }
 
   void noTooltipDrawsIt() {

@@ -1,6 +1,7 @@
 // The keyboard: the help, the search of each page, and keys that are each of one thing alone.
 #include <QScrollBar>
 #include <QTest>
+#include <QTextBrowser>
 
 #include "gui/charts/line_chart.h"
 #include "gui/timeline/timeline_widget.h"
@@ -137,7 +138,9 @@ class KeysTest : public QObject {
     QTRY_COMPARE(nameOf(QApplication::focusWidget()), QStringLiteral("Find an operator or module"));
     QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape);
     QVERIFY(timeline->hasFocus());
-    named<QWidget>(window(), QStringLiteral("Log"))->setFocus();
+    auto* log = named<QTextBrowser>(window(), QStringLiteral("Log"));
+    QVERIFY(log);
+    log->setFocus();
     QTest::keyClick(QApplication::focusWidget(), Qt::Key_F, Qt::ControlModifier);
     QTRY_VERIFY(nameOf(QApplication::focusWidget()).startsWith(QStringLiteral("Find")));
   }
