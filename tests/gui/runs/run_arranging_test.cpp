@@ -191,7 +191,7 @@ class RunArrangingTest : public QObject {
     addColumn(QStringLiteral("optimizer.lr"));
     groupBy(QStringLiteral("optimizer.lr"));
     QCOMPARE(shown(), (QStringList{"optimizer.lr 1e-4", "cool-2", "cool-1", "optimizer.lr 3e-4",
-                                   "infinite", "warm-2", "warm-1", "optimizer.lr –", "empty"}));
+                                   "infinite", "warm-2", "warm-1", "no optimizer.lr", "empty"}));
     const QModelIndex head = lines()->index(0, RunsModel::Name);
     QCOMPARE(head.data(RunLines::RangeRole).toString(), QString("2 runs"));
     const QModelIndex best = head.siblingAtColumn(RunsModel::Best);
