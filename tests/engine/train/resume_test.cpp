@@ -356,25 +356,25 @@ decay = "none"
     QCOMPARE(engine.exitCode(), 130);
   }
 
-  // The next step computes while a checkpoint is copied, and updates afterwards. Of one token, it
-  // would update before a large vocabulary is copied.
+  // The next step computes while a checkpoint is copied, and updates afterwards. With one token and
+  // a large vocabulary some steps reach their update first: without the wait, about one save in six
+  // differed from run to run.
   void a_checkpoint_is_of_one_step() {
-    const auto trained_to = [&](int steps, int every) {
-      const QString at = folder_.filePath(QString("to-%1-every-%2").arg(steps).arg(every));
+    const auto trained = [&](const QString& name) {
+      const QString at = folder_.filePath(name);
       const auto run = train({"", 1, 1, {}}, at,
-                             set("training.steps", QString::number(steps)) +
-                                 set("checkpoint.every", QString::number(every)) +
-                                 set("training.global_batch", "1") + set("data.seq_len", "1") +
-                                 set("model.vocab_size", "40000"));
+                             set("training.steps", "7") + set("checkpoint.every", "1") +
+                                 set("checkpoint.keep", "7") + set("training.global_batch", "1") +
+                                 set("data.seq_len", "1") + set("model.vocab_size", "30000"));
       if (run.exit_code != 0) qWarning("%s", run.err.constData());
       return at;
     };
-    const QString going_on = trained_to(4, 1);
-    for (const int step : {2, 3}) {
+    const QString first = trained("one-step"), second = trained("one-step-again");
+    for (int step = 1; step <= 7; ++step) {
       const QString file = QString("/step-%1/rank-0.safetensors").arg(step);
-      const QByteArray stopped = heddle::test::read_bytes(trained_to(step, 0) + file);
-      QVERIFY(!stopped.isEmpty());
-      QVERIFY2(heddle::test::read_bytes(going_on + file) == stopped, qPrintable(file));
+      const QByteArray saved = heddle::test::read_bytes(first + file);
+      QVERIFY2(!saved.isEmpty(), qPrintable(file));
+      QVERIFY2(heddle::test::read_bytes(second + file) == saved, qPrintable(file));
     }
   }
 
