@@ -88,7 +88,9 @@ Result<> prepare(const std::string& path) {
 }
 
 Result<> prepare_to_read(const std::string& path) {
-  return is_trusted(path) && is_writable(path) ? prepare(path) : check_newest(path);
+  std::error_code none;
+  const bool has_room = !fs::exists(path, none) || !is_disk_full(path);
+  return is_trusted(path) && is_writable(path) && has_room ? prepare(path) : check_newest(path);
 }
 
 Result<> make_one_file(const std::string& path) {

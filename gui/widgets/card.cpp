@@ -8,6 +8,7 @@ Card::Card(const QString& title, QWidget* parent) : QFrame(parent) {
   head_->setFixedHeight(40);
   title_ = label(title, "section");
   note_ = new ElidedLabel({}, "caption");
+  note_->setMinimumWidth(1);  // it gives way to the title
   row_ = new QHBoxLayout(head_);
   row_->setContentsMargins(16, 4, 16, 0);
   row_->setSpacing(12);

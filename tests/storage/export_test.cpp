@@ -91,7 +91,8 @@ class ExportTest : public QObject {
     must(export_run(store.reader, run, folder));
     std::map<int, std::vector<std::pair<double, double>>> threads;
     std::map<int, std::string> names;
-    for (const json& event : json::parse(read_text(folder + "/trace.json"))["traceEvents"]) {
+    const json trace = json::parse(read_text(folder + "/trace.json"));
+    for (const json& event : trace["traceEvents"]) {
       const int thread = event["tid"];
       if (event["ph"] == "M" && event["name"] == "thread_name")
         names[thread] = event["args"]["name"];

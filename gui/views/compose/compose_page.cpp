@@ -9,6 +9,7 @@
 #include "gui/settings.h"
 #include "gui/timeline/timeline_widget.h"
 #include "gui/views/compose/compose_view.h"
+#include "gui/views/compose/help_key.h"
 #include "gui/views/compose/layer_strip.h"
 #include "gui/views/compose/search_dialog.h"
 #include "gui/views/compose/unsaved_dialog.h"
@@ -151,10 +152,10 @@ QList<QAction*> ComposePage::pageActions() {
 QList<KeyTable> ComposePage::keys() const {
   return {{tr("In a field of the recipe"),
            {{{Qt::ALT | Qt::Key_Return}, tr("Predict the next values"), tr("click on the name")},
-            {{Qt::Key_F1}, tr("Help on the key"), tr("rest on the field")}}},
+            {{kHelpOnKey}, tr("Help on the key"), tr("rest on the field")}}},
           {tr("In the recipe's text"),
            {{{Qt::CTRL | Qt::Key_Space}, tr("What may be typed next")},
-            {{Qt::Key_F1}, tr("Help on the key"), tr("rest on the key")}}},
+            {{kHelpOnKey}, tr("Help on the key"), tr("rest on the key")}}},
           LayerStrip::keys(),
           TimelineWidget::keys()};
 }

@@ -6,6 +6,7 @@
 
 #include "gui/format.h"
 #include "gui/views/compose/field_kinds.h"
+#include "gui/views/compose/help_key.h"
 
 namespace heddle::gui {
 namespace {
@@ -118,8 +119,7 @@ void RecipeCompleter::showHelp() {
 bool RecipeCompleter::eventFilter(QObject*, QEvent* event) {
   const bool override = event->type() == QEvent::ShortcutOverride;
   if (!override && event->type() != QEvent::KeyPress) return false;
-  // Where no key is, F1 is the page's help.
-  if (static_cast<QKeyEvent*>(event)->key() != Qt::Key_F1) return false;
+  if (!isHelpOnKey(*static_cast<QKeyEvent*>(event))) return false;
   if (helpAt(editor_->textCursor().position()).isEmpty()) return false;
   if (override)
     event->accept();

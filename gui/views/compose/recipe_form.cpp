@@ -11,6 +11,7 @@
 #include "gui/format.h"
 #include "gui/theme/icons.h"
 #include "gui/views/compose/field_kinds.h"
+#include "gui/views/compose/help_key.h"
 #include "gui/widgets/basics.h"
 
 namespace heddle::gui {
@@ -292,11 +293,11 @@ bool RecipeForm::asksForNeighbours(QObject* watched, const QEvent* event) const 
          (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter);
 }
 
-/// F1 in a field: its help, where the pointer would show it.
+/// Shift+F1 in a field: its help, where the pointer would show it.
 bool RecipeForm::asksForHelp(QObject* watched, QEvent* event) const {
   const bool pressed = event->type() == QEvent::KeyPress;
   if (!pressed && event->type() != QEvent::ShortcutOverride) return false;
-  if (static_cast<QKeyEvent*>(event)->key() != Qt::Key_F1) return false;
+  if (!isHelpOnKey(*static_cast<QKeyEvent*>(event))) return false;
   for (const KeyField* field : fields()) {
     if (field->editor() != watched) continue;
     const QPoint below(0, field->editor()->height());

@@ -74,6 +74,8 @@ class Person {
           chosen = true;
           return QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(action).center());
         }
+      for (const QAction* action : menu->actions())
+        qWarning() << "instead of" << entry << ":" << action->text() << action->isEnabled();
       menu->close();
     });
     poll.start(30);

@@ -39,11 +39,11 @@ class SweepJourneyTest : public QObject {
     Session session(store);
     session.start();
     MainWindow window(session);
-    window.resize(1900, 1000);  // room for the best loss and the group
     window.show();
     window.activateWindow();
     QVERIFY(QTest::qWaitForWindowActive(&window));
     window.keepSession();
+    window.resize(1900, 1000);  // room for the best loss and the group
     const Person person(window);
     QVERIFY(person.isAt(QStringLiteral("Welcome")));
 
@@ -81,6 +81,7 @@ class SweepJourneyTest : public QObject {
     QCOMPARE(cell.row(),
              Person::cellThatReads(table, RunsModel::Name, QStringLiteral("group tiny")).row() + 1);
     Person::click(table, cell);
+    QTRY_VERIFY(window.isReady());
     QVERIFY(person.choose(QStringLiteral("More for this run"), QStringLiteral("Resume")));
     auto* start = person.see<QPushButton>(QStringLiteral("Resume"));
     QVERIFY(start);
