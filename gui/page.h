@@ -85,7 +85,7 @@ class Page : public QWidget {
   virtual void keepLayout() {}
   /// Columns, charts, splitters and the like are as on the first day again.
   virtual void resetLayout() {}
-  /// What a restart of the window on this store brings back: runs, choices, places. Not the layout.
+  /// The state that a restart on this store restores: runs, choices, places; no layout.
   /// Asked once a second.
   virtual QJsonObject keptState() const { return {}; }
   /// Takes on what keptState gave, before the first `activated`. Runs that have gone since are left

@@ -16,7 +16,7 @@ class MetricTails {
  public:
   using Summaries = std::map<storage::RunId, storage::MetricSummary>;
 
-  /// Of each run that has the metric: its last `count` samples (all, where it has fewer).
+  /// For each run that has the metric: its last `count` samples (all, where it has fewer).
   Result<Summaries> read(storage::Reader& reader, const std::string& metric, int64_t count);
 
  private:

@@ -72,7 +72,7 @@ class RunFilter {
   /// Keys that are compared, each once.
   std::vector<std::string> keys() const;
   bool matches(const Words& words, const Lookup& lookup) const;
-  /// What its times that count back are, in its order: "created > 7d: after 2026-11-20 14:10".
+  /// The moments that its ages stand for, in its order: "created > 7d: after 2026-11-20 14:10".
   std::vector<std::string> readings() const;
 
  private:

@@ -56,8 +56,8 @@ bool begins(const Candidate& candidate, std::string_view typed) {
   return holds(std::string_view(text).substr(0, typed.size()), typed);
 }
 
-/// Those that fit what is typed, the ones that begin with it first; else the one that was probably
-/// meant.
+/// Keeps the candidates that fit what is typed, those that begin with it first; if none fits, the
+/// one that was probably meant.
 void rank(std::vector<Candidate>& all, const std::string& typed) {
   std::vector<Candidate> fitting;
   std::ranges::copy_if(all, std::back_inserter(fitting), [&](const Candidate& one) {

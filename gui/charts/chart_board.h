@@ -66,7 +66,7 @@ class ChartBoard : public QWidget {
   void offer(const std::vector<std::string>& metrics);
   void saveView();
   BoardLayout defaultLayout() const;
-  /// What is as it is usually becomes what a person prefers now.
+  /// Values that equal the old preferences become the new ones.
   void followPreferences(const Preferences& before);
   void setLayout(const BoardLayout& layout);
   /// The layout was changed by a person.

@@ -20,7 +20,7 @@ class CompletionPopup : public QFrame {
   Q_OBJECT
 
  public:
-  /// What Enter does before anything is chosen: it takes the first suggestion, or is the field's.
+  /// Enter's meaning before anything is chosen: it takes the first suggestion, or is the field's.
   enum class Enter { takesFirst, isTheFields };
 
   CompletionPopup(QWidget* field, Enter enter);

@@ -21,7 +21,7 @@ bool FocusLine::eventFilter(QObject* watched, QEvent* event) {
       [[fallthrough]];
     case QEvent::Resize:
       setGeometry(parentWidget()->rect());
-      // What scrolls below an overlapping widget is painted again as a whole.
+      // Qt repaints the whole of a widget that scrolls below an overlapping one.
       setMask(QRegion(rect()) - QRegion(rect().adjusted(1, 1, -1, -1)));
       raise();
       break;

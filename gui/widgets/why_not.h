@@ -5,7 +5,7 @@
 
 namespace heddle::gui {
 
-/// What the action needs, as the end of a sentence: "tick two runs or more".
+/// The action's missing condition, as the end of a sentence: "tick two runs or more".
 inline void setWhyNot(QAction* action, const QString& reason) {
   action->setProperty("whyNot", reason);
 }

@@ -26,7 +26,7 @@ struct Dropped {
 /// Each path once, in their order. `ownStore`: the window's.
 std::vector<Dropped> lookAtDropped(const QStringList& paths, const QString& ownStore);
 
-/// What may be dropped, for messages.
+/// The kinds of files that may be dropped, for messages.
 QString droppable();
 
 /// By its name alone: whether it may be one of these, so that a drag is taken.

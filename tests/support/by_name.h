@@ -19,7 +19,7 @@ namespace heddle {
 /// The name that a screen reader says: the accessible name, or what Qt takes in its place (a
 /// button's text, a field's label).
 inline QString nameOf(const QWidget* widget) {
-  // Of a box Qt says the chosen text in place of its name.
+  // Qt reports a box's chosen text in place of its name.
   if (!widget->accessibleName().isEmpty()) return widget->accessibleName();
   QAccessibleInterface* face = QAccessible::queryAccessibleInterface(const_cast<QWidget*>(widget));
   if (!face) return {};
@@ -28,7 +28,7 @@ inline QString nameOf(const QWidget* widget) {
   return face->text(QAccessible::Name);
 }
 
-/// What a screen reader says after the name: the accessible description, or the tool tip.
+/// The words a screen reader adds to the name: the accessible description, or the tool tip.
 inline QString descriptionOf(const QWidget* widget) {
   QAccessibleInterface* face = QAccessible::queryAccessibleInterface(const_cast<QWidget*>(widget));
   return face ? face->text(QAccessible::Description) : QString();

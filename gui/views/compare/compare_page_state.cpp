@@ -37,7 +37,7 @@ QJsonObject ComparePage::keptState() const {
                     {"grouped_by", groupBy_->choice()},
                     {"differences", numbers_->current() == 1},
                     {"all_keys", keysShown_->current() == 1}};
-  // What the page has chosen itself it chooses again.
+  // The page chooses again where no person has chosen.
   if (chosen_) state["choices"] = choices_.toJson();
   return state;
 }

@@ -158,7 +158,7 @@ class LiveDataTest : public QObject {
     QCOMPARE(given.back().loss, 20'000.0);
     QCOMPARE(points.latest("validation_loss").value(), 5.0);
     QCOMPARE(points.latest("loss").value(), 20'000.0);
-    // What comes in while the page is shown is read on; after a while away the newest alone.
+    // Reads on while the page is shown; after a while away, only the newest.
     train(10);
     const LiveCursor cursor{.run = run, .step = update.steps.back().id};
     update = must(readLive(reader, cursor));

@@ -45,7 +45,7 @@ QString plainText(QString text) {
   return text.section(QLatin1Char('\t'), 0, 0);
 }
 
-/// What has come over the window: a popup, a dialog, or a frame that looks like a popup.
+/// The popup, dialog or popup-like frame over the window.
 QWidget* openedOver(const QWidget* window) {
   if (QWidget* popup = QApplication::activePopupWidget()) return popup;
   for (QWidget* top : QApplication::topLevelWidgets())
