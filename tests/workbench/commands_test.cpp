@@ -4,6 +4,7 @@
 
 #include <QScopeGuard>
 #include <cmath>
+#include <future>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -157,6 +158,22 @@ class CommandsTest : public QObject {
       QVERIFY2(wrong.err.find(option) != std::string::npos, wrong.err.c_str());
       QVERIFY(wrong.exit_code != 0);
     }
+  }
+
+  void tags_of_many_processes_at_once_all_stay() {
+    make_elsewhere("a", {2});
+    QCOMPARE(heddle({"import", fixture_->path("elsewhere")}).exit_code, 0);
+    std::vector<std::future<process::Completed>> processes;
+    for (int i = 0; i < 8; ++i)
+      processes.push_back(std::async(std::launch::async, [this, i] {
+        return heddle({"runs", "tag", "a", "+tag" + std::to_string(i)});
+      }));
+    for (auto& each : processes) {
+      const process::Completed done = each.get();
+      QVERIFY2(done.exit_code == 0, done.err.c_str());
+    }
+    auto reader = must(storage::Reader::open(fixture_->store));
+    QCOMPARE(must(reader.find_run("a")).tags.size(), size_t{8});
   }
 
   void runs_are_tagged_named_noted_starred_and_archived() {

@@ -66,14 +66,14 @@ RunMarks::RunMarks(Session& session, RunsModel& model, RunLines& lines, RunsTabl
     editTags(table_->viewport()->mapToGlobal(table_->visualRect(index).bottomLeft()));
   });
   connect(&lines_, &RunLines::edited, this, &RunMarks::edit);
-  connect(editor_, &TagEditor::changed, this, [this](const auto& tags) {
-    QList<qint64> runs;
-    std::map<qint64, std::vector<std::string>> of;
-    for (const auto& [run, all] : tags) runs.append(run), of[run] = all;
-    write(runs, [of](storage::Writer& writer, qint64 run) {
-      return writer.set_tags(run, of.at(run)).get();
-    });
-  });
+  connect(editor_, &TagEditor::changed, this,
+          [this](const QList<qint64>& runs, const std::vector<std::string>& add,
+                 const std::vector<std::string>& remove) {
+            write(runs, [add, remove](storage::Writer& writer, qint64 run) -> Result<> {
+              const auto tags = writer.change_tags(run, add, remove).get();
+              return tags ? Result<>{} : fail(tags);
+            });
+          });
 }
 
 QAction* RunMarks::make(const char* id, const QString& text, const QString& iconName,
