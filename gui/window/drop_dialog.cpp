@@ -49,8 +49,8 @@ DropDialog::DropDialog(const std::vector<Dropped>& all, QWidget* parent)
   addButton(cancel);
   cancel->setFocus();
   if (imported.isEmpty()) return;
-  QPushButton* import =
-      primaryButton(counted ? tr("Import %1").arg(format::plural(runs, tr("run"))) : tr("Import"));
+  QPushButton* import = primaryButton(
+      counted ? tr("Import %1").arg(format::plural(runs, counted::kRun)) : tr("Import"));
   import->setObjectName(QStringLiteral("importDropped"));
   import->setEnabled(!counted || runs > 0);
   import->setDefault(true);

@@ -246,7 +246,7 @@ QList<KeyTable> ComparePage::keys() const {
 QString ComparePage::subtitle() const {
   if (data_.comparison.runs.empty()) return {};
   const auto count = static_cast<qint64>(data_.comparison.runs.size());
-  return format::plural(count, data_.hasPlansAlone() ? tr("predicted plan") : tr("run"));
+  return format::plural(count, data_.hasPlansAlone() ? counted::kPredictedPlan : counted::kRun);
 }
 
 void ComparePage::activated() {
@@ -415,7 +415,7 @@ void ComparePage::showTables() {
 
 void ComparePage::showHidden() {
   const auto hidden = choices_.hiddenCount();
-  showAll_->setText(tr("%1 hidden: show all").arg(format::plural(hidden, tr("run"))));
+  showAll_->setText(tr("%1 hidden: show all").arg(format::plural(hidden, counted::kRun)));
   showAll_->setVisible(hidden > 0);
 }
 

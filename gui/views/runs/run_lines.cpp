@@ -179,7 +179,7 @@ QVariant RunLines::headData(const RunLine& head, int column, int role) const {
         runs_.headerData(group.column, Qt::Horizontal, Qt::DisplayRole).toString();
     const QString text =
         group.value.isEmpty() ? tr("no %1").arg(label) : tr("%1 %2").arg(label, group.value);
-    const QString count = format::plural(head.below, tr("run"));
+    const QString count = format::plural(head.below, counted::kRun);
     if (role == Qt::DisplayRole) return text;
     if (role == RangeRole) return count;
     if (role == Qt::ToolTipRole || role == Qt::AccessibleTextRole)
@@ -199,9 +199,9 @@ QVariant RunLines::headData(const RunLine& head, int column, int role) const {
     case Qt::ToolTipRole:
     case Qt::AccessibleTextRole: {
       if (of.count == 0) return {};
-      QString tip =
-          tr("mean %1 of %2, from %3 to %4")
-              .arg(text(of.mean), format::plural(of.count, tr("run")), text(of.min), text(of.max));
+      QString tip = tr("mean %1 of %2, from %3 to %4")
+                        .arg(text(of.mean), format::plural(of.count, counted::kRun), text(of.min),
+                             text(of.max));
       if (of.nonfinite > 0) tip += tr("; %1 not finite").arg(of.nonfinite);
       return tip;
     }

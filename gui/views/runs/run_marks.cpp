@@ -140,8 +140,8 @@ void RunMarks::archive() {
     return writer.set_archived(run, !back).get();
   });
   if (back || runs.isEmpty()) return;
-  Q_EMIT session_.offered(tr("Archived %1").arg(format::plural(runs.size(), tr("run"))), tr("Undo"),
-                          [this, runs] {
+  Q_EMIT session_.offered(tr("Archived %1").arg(format::plural(runs.size(), counted::kRun)),
+                          tr("Undo"), [this, runs] {
                             write(runs, [](storage::Writer& writer, qint64 run) {
                               return writer.set_archived(run, false).get();
                             });
@@ -159,13 +159,15 @@ void RunMarks::copy(bool markdown) {
   if (runs.isEmpty()) return;
   QApplication::clipboard()->setText(textOfRuns(model_, *table_->horizontalHeader(), runs,
                                                 markdown ? RunText::markdown : RunText::tabs));
-  Q_EMIT session_.message(tr("Copied %1").arg(format::plural(runs.size(), tr("row"))), Tone::text);
+  Q_EMIT session_.message(tr("Copied %1").arg(format::plural(runs.size(), counted::kRow)),
+                          Tone::text);
 }
 
 void RunMarks::describe(const QList<qint64>& runs, bool archived) {
   archived_ = archived;
-  const QString several =
-      runs.size() > 1 ? QStringLiteral(" ") + format::plural(runs.size(), tr("run")) : QString();
+  const QString several = runs.size() > 1
+                              ? QStringLiteral(" ") + format::plural(runs.size(), counted::kRun)
+                              : QString();
   star_->setText(tr("Star%1").arg(several));
   tags_->setText(runs.size() > 1 ? tr("Tags of %1 runs …").arg(runs.size()) : tr("Tags …"));
   archive_->setText((archived ? tr("Take%1 out of the archive") : tr("Archive%1")).arg(several));
