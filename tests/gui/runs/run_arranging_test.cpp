@@ -76,6 +76,20 @@ class RunArrangingTest : public QObject {
     QCOMPARE(cell("warm-2", "best loss"), QString("2.200"));
   }
 
+  void longNamesOfColumnsAreElidedInTheirPanel() {
+    auto* list = openPanel()->findChild<QListView*>();
+    const QAbstractItemModel& names = *list->model();
+    int longest = 0;
+    for (int row = 0; row < names.rowCount(); ++row) {
+      const QString name = names.index(row, 0).data().toString();
+      QCOMPARE(names.index(row, 0).data(Qt::ToolTipRole).toString(), name);
+      longest = std::max(longest, list->fontMetrics().horizontalAdvance(name));
+    }
+    QVERIFY(longest + 40 > list->viewport()->width());
+    QCOMPARE(list->horizontalScrollBar()->maximum(), 0);
+    QVERIFY(list->visualRect(names.index(0, 0)).right() <= list->viewport()->width());
+  }
+
   // The store's values, once read, are those that the table sorts, groups and filters by.
   void theMeanOfTheLastSamplesIsAColumn() {
     auto* panel = openPanel();
