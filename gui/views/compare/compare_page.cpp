@@ -17,6 +17,7 @@
 #include "gui/widgets/empty_state.h"
 #include "gui/widgets/file_dialog.h"
 #include "gui/widgets/focus_line.h"
+#include "gui/widgets/folding_row.h"
 #include "gui/widgets/layouts.h"
 #include "gui/widgets/run_chooser.h"
 #include "gui/widgets/why_not.h"
@@ -138,9 +139,6 @@ QWidget* ComparePage::makeTop() {
   showAll_->setObjectName(QStringLiteral("showAllRuns"));
   connect(showAll_, &QPushButton::clicked, this, [this] { choices_.setHidden(runs(), false); });
   legend_ = new ColorLegend;
-  auto* top = new QWidget;
-  QHBoxLayout* row = rowOf(top, {}, 8);
-  row->addWidget(chips_, 1, Qt::AlignTop);
   auto* tools = new QWidget;
   QHBoxLayout* right = rowOf(tools, {}, 8);
   right->addWidget(showAll_);
@@ -152,8 +150,7 @@ QWidget* ComparePage::makeTop() {
     right->addWidget(box);
   }
   right->addWidget(add_);
-  row->addWidget(tools, 0, Qt::AlignTop | Qt::AlignLeft);
-  return top;
+  return new FoldingRow({chips_, tools}, 8, true);
 }
 
 Card* ComparePage::makeDifferences() {
@@ -246,7 +243,7 @@ QList<KeyTable> ComparePage::keys() const {
 QString ComparePage::subtitle() const {
   if (data_.comparison.runs.empty()) return {};
   const auto count = static_cast<qint64>(data_.comparison.runs.size());
-  return format::plural(count, data_.hasPlansAlone() ? tr("predicted plan") : tr("run"));
+  return format::plural(count, data_.hasPlansAlone() ? counted::kPredictedPlan : counted::kRun);
 }
 
 void ComparePage::activated() {
@@ -415,7 +412,7 @@ void ComparePage::showTables() {
 
 void ComparePage::showHidden() {
   const auto hidden = choices_.hiddenCount();
-  showAll_->setText(tr("%1 hidden: show all").arg(format::plural(hidden, tr("run"))));
+  showAll_->setText(tr("%1 hidden: show all").arg(format::plural(hidden, counted::kRun)));
   showAll_->setVisible(hidden > 0);
 }
 

@@ -126,7 +126,7 @@ void CompareTimelines::showControls(const CompareData& data) {
   const auto runs = static_cast<qint64>(data.comparison.runs.size());
   choose_->setText(tr("%1 of %2")
                        .arg(format::count(static_cast<qint64>(data.steps.size())),
-                            format::plural(runs, tr("run"))));
+                            format::plural(runs, counted::kRun)));
   choose_->setAccessibleName(tr("Runs whose timelines are shown: %1").arg(choose_->text()));
   choose_->setVisible(runs > 2);
 }
@@ -173,8 +173,9 @@ QString CompareTimelines::noteOf() const {
   if (plansAlone_) return tr("as predicted, %1").arg(rank);
   const QString shown = shownStep_ > 0 ? tr("step %1, %2").arg(format::count(shownStep_), rank)
                                        : tr("the newest profiled step of each, %1").arg(rank);
-  return without_ == 0 ? shown
-                       : tr("%1; %2 without one").arg(shown, format::plural(without_, tr("run")));
+  return without_ == 0
+             ? shown
+             : tr("%1; %2 without one").arg(shown, format::plural(without_, counted::kRun));
 }
 
 void CompareTimelines::showStatistics() {

@@ -73,7 +73,7 @@ const RunLines& linesOf(const QModelIndex& index) {
 /// The room for a run's depth in a tree, and its triangle.
 int treeRoom(const QModelIndex& index) {
   const RunLines& lines = linesOf(index);
-  if (lines.group() != kByLineage) return 0;
+  if (!lines.isTree()) return 0;
   return RunsTable::triangle(QRect(), lines.line(index.row()).depth).right() - kLeft + 2;
 }
 
@@ -107,9 +107,10 @@ void RunDelegate::paintBackground(QPainter* painter, const QStyleOptionViewItem&
   const bool current = table->currentIndex().row() == option.index.row();
   const bool selected = option.state & QStyle::State_Selected;
   const bool head = linesOf(option.index).isHead(option.index);
+  const double shade = head && linesOf(option.index).line(option.index.row()).depth > 0 ? 0.3 : 0.6;
   painter->fillRect(option.rect, current    ? c.current
                                  : selected ? c.selected
-                                 : head     ? blend(c.surface, c.raised, 0.6)
+                                 : head     ? blend(c.surface, c.raised, shade)
                                             : c.surface);
   painter->fillRect(QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1),
                     blend(c.surface, c.line, 0.5));
@@ -211,7 +212,7 @@ void RunDelegate::paintHead(QPainter* painter, const QStyleOptionViewItem& optio
   if (index.column() == RunsModel::Check) return paintHeadBox(painter, option, index);
   if (name) {
     paintTriangle(painter, option.rect, line);
-    cell.setLeft(RunsTable::triangle(option.rect, 0).right() + 2);
+    cell.setLeft(RunsTable::triangle(option.rect, line.depth).right() + 2);
   }
   const QFont strong = name ? font::text(13, QFont::DemiBold) : font::mono(12, QFont::DemiBold);
   const QFont small = name ? font::text(11) : font::mono(10);
@@ -238,8 +239,8 @@ void RunDelegate::paintHeadBox(QPainter* painter, const QStyleOptionViewItem& op
   const auto* chosen = static_cast<const RunSelection*>(table->selectionModel());
   const RunLine& line = linesOf(index).line(index.row());
   int ticked = 0;
-  for (int row = index.row() + 1; row <= index.row() + line.below && !line.folded; ++row)
-    ticked += chosen->ticks() && chosen->isSelected(index.sibling(row, index.column()));
+  if (chosen->ticks())
+    for (const qint64 run : linesOf(index).runsOf(index)) ticked += chosen->isTicked(run);
   QStyleOptionViewItem box = option;
   box.rect = QRect(option.rect.left() + kLeft, option.rect.center().y() - 8, 16, 16);
   box.state = QStyle::State_Enabled;
@@ -259,7 +260,9 @@ QSize RunDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& inde
                                    : font::mono(12, QFont::DemiBold));
     const QFontMetrics small(name ? font::text(11) : font::mono(10));
     const QString rest = index.data(RunLines::RangeRole).toString();
-    return {kLeft + (name ? kIcon : 0) + strong.horizontalAdvance(index.data().toString()) +
+    const int depth = linesOf(index).line(index.row()).depth;
+    const int before = name ? RunsTable::triangle(QRect(), depth).right() + 2 : kLeft;
+    return {before + strong.horizontalAdvance(index.data().toString()) +
                 (rest.isEmpty() ? 0 : kGap + small.horizontalAdvance(rest)) + 2 + kRight,
             0};
   }

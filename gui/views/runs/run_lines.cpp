@@ -28,7 +28,7 @@ RunLines::RunLines(RunsModel& model) : runs_(model) {
   });
   connect(&model, &QAbstractItemModel::modelReset, this, [this] {
     filterRows();
-    take(orderRuns(runs_, shown_, sorts_, group_, folds_));
+    take(orderRuns(runs_, shown_, sorts_, groups_, folds_));
     endResetModel();
     Q_EMIT rearranged();
   });
@@ -54,7 +54,7 @@ void RunLines::take(RunOrder order) {
 }
 
 void RunLines::arrange() {
-  RunOrder order = orderRuns(runs_, shown_, sorts_, group_, folds_);
+  RunOrder order = orderRuns(runs_, shown_, sorts_, groups_, folds_);
   if (order.lines == order_.lines) {
     take(std::move(order));
     if (rowCount() > 0) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
@@ -83,9 +83,9 @@ void RunLines::sort(int column, Qt::SortOrder order) {
   setSorts({{runs_.keyOf(column), order == Qt::DescendingOrder}});
 }
 
-void RunLines::setGroup(const QString& key) {
-  if (key == group_) return;
-  group_ = key;
+void RunLines::setGroups(const QStringList& keys) {
+  if (keys == groups_) return;
+  groups_ = keys;
   folds_ = {};
   arrange();
 }
@@ -94,8 +94,8 @@ void RunLines::fold(const QModelIndex& index, bool folded) {
   const RunLine& at = line(index.row());
   if (at.below == 0 || at.folded == folded) return;
   if (at.row < 0) {
-    const QString value = groupValue(index);
-    folded ? void(folds_.groups.insert(value)) : void(folds_.groups.remove(value));
+    const QString path = groupPath(index);
+    folded ? void(folds_.groups.insert(path)) : void(folds_.groups.remove(path));
   } else {
     folded ? void(folds_.runs.insert(at.run)) : void(folds_.runs.remove(at.run));
   }
@@ -110,7 +110,7 @@ void RunLines::setFolds(RunFolds folds) {
 void RunLines::foldAll(bool folded) {
   folds_ = {};
   if (folded) {
-    for (const RunGroup& group : order_.groups) folds_.groups.insert(group.value);
+    for (const RunGroup& group : order_.groups) folds_.groups.insert(group.path);
     for (const RunLine& each : order_.lines)
       if (each.row >= 0 && each.below > 0) folds_.runs.insert(each.run);
   }
@@ -138,15 +138,20 @@ int RunLines::countShown(const QList<qint64>& runs) const {
       runs, [this](qint64 run) { return std::ranges::binary_search(shown_, runs_.indexOf(run)); }));
 }
 
-QString RunLines::groupValue(const QModelIndex& index) const {
+QString RunLines::groupPath(const QModelIndex& index) const {
   const int group = line(index.row()).group;
-  return group < 0 ? QString() : order_.groups[static_cast<size_t>(group)].value;
+  return group < 0 ? QString() : order_.groups[static_cast<size_t>(group)].path;
 }
 
-int RunLines::lineOfGroup(const QString& value) const {
-  for (int i = 0; i < rowCount(); ++i)
-    if (isHead(index(i, 0)) && groupValue(index(i, 0)) == value) return i;
-  return -1;
+int RunLines::lineOfGroup(const QString& path) const {
+  int found = -1;
+  for (int i = 0; i < rowCount(); ++i) {
+    if (!isHead(index(i, 0))) continue;
+    const QString each = groupPath(index(i, 0));
+    if (path == each) return i;
+    if (path.startsWith(each + kWithin)) found = i;
+  }
+  return found;
 }
 
 int RunLines::rowCount(const QModelIndex& parent) const {
@@ -171,10 +176,10 @@ QVariant RunLines::headData(const RunLine& head, int column, int role) const {
                                   : int(Qt::AlignVCenter | Qt::AlignLeft);
   if (column == RunsModel::Name) {
     const QString label =
-        runs_.headerData(runs_.columnOf(group_), Qt::Horizontal, Qt::DisplayRole).toString();
+        runs_.headerData(group.column, Qt::Horizontal, Qt::DisplayRole).toString();
     const QString text =
         group.value.isEmpty() ? tr("no %1").arg(label) : tr("%1 %2").arg(label, group.value);
-    const QString count = format::plural(head.below, tr("run"));
+    const QString count = format::plural(head.below, counted::kRun);
     if (role == Qt::DisplayRole) return text;
     if (role == RangeRole) return count;
     if (role == Qt::ToolTipRole || role == Qt::AccessibleTextRole)
@@ -194,9 +199,9 @@ QVariant RunLines::headData(const RunLine& head, int column, int role) const {
     case Qt::ToolTipRole:
     case Qt::AccessibleTextRole: {
       if (of.count == 0) return {};
-      QString tip =
-          tr("mean %1 of %2, from %3 to %4")
-              .arg(text(of.mean), format::plural(of.count, tr("run")), text(of.min), text(of.max));
+      QString tip = tr("mean %1 of %2, from %3 to %4")
+                        .arg(text(of.mean), format::plural(of.count, counted::kRun), text(of.min),
+                             text(of.max));
       if (of.nonfinite > 0) tip += tr("; %1 not finite").arg(of.nonfinite);
       return tip;
     }

@@ -22,9 +22,10 @@ class RunLines : public QAbstractTableModel {
   const RunFilter& filter() const { return filter_; }
   void setSorts(const QList<RunSort>& sorts);
   const QList<RunSort>& sorts() const { return sorts_; }
-  /// A column's key, kByLineage, or empty.
-  void setGroup(const QString& key);
-  const QString& group() const { return group_; }
+  /// Columns' keys, the outer first; kByLineage alone; or none.
+  void setGroups(const QStringList& keys);
+  const QStringList& groups() const { return groups_; }
+  bool isTree() const { return groups_.contains(kByLineage); }
   /// Folds a group or a tree, or unfolds it.
   void fold(const QModelIndex& index, bool folded);
   void foldAll(bool folded);
@@ -45,9 +46,9 @@ class RunLines : public QAbstractTableModel {
   const RunRow& row(const QModelIndex& index) const { return runs_.row(line(index.row()).row); }
   /// The line of a run; -1: it has none, or is folded away.
   int lineOf(qint64 run) const { return lineOf_.value(run, -1); }
-  /// The line of a group's head.
-  int lineOfGroup(const QString& value) const;
-  QString groupValue(const QModelIndex& index) const;
+  /// The line of a group's head, or of the group around it where that is folded.
+  int lineOfGroup(const QString& path) const;
+  QString groupPath(const QModelIndex& index) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
@@ -76,7 +77,7 @@ class RunLines : public QAbstractTableModel {
   RunsModel& runs_;
   RunFilter filter_;
   QList<RunSort> sorts_;
-  QString group_;
+  QStringList groups_;
   RunFolds folds_;
   std::vector<int> shown_;  // rows that pass the filter
   RunOrder order_;

@@ -120,7 +120,7 @@ void RunsTable::mouseDoubleClickEvent(QMouseEvent* event) {
   QTableView::mouseDoubleClickEvent(event);
 }
 
-/// Left folds, Right unfolds; from a run in a group Left goes to the group's head.
+/// Left folds, Right unfolds; from a run or group in a group Left goes to that one's head.
 bool RunsTable::foldedByKey(const QKeyEvent* event) {
   const QModelIndex at = currentIndex();
   if (!at.isValid() || event->modifiers() & ~Qt::KeypadModifier) return false;
@@ -143,9 +143,12 @@ bool RunsTable::foldedByKey(const QKeyEvent* event) {
     lines().fold(at, true);
     return true;
   }
-  for (int row = at.row() - 1; row >= 0 && !head && lines().group().size() > 0; --row) {
+  const bool outermost = head && line.depth == 0;
+  for (int row = at.row() - 1; row >= 0 && !outermost && !lines().groups().isEmpty(); --row) {
     const RunLine& above = lines().line(row);
-    if (above.row >= 0 && above.depth >= line.depth) continue;
+    if (head ? above.row >= 0 || above.depth >= line.depth
+             : above.row >= 0 && above.depth >= line.depth)
+      continue;
     selectionModel()->setCurrentIndex(model()->index(row, at.column()),
                                       QItemSelectionModel::NoUpdate);
     return true;
