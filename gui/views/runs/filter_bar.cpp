@@ -10,7 +10,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kTypingMilliseconds = 40, kTypingPause = 700;
+constexpr int kTypingPause = 700;
 constexpr int kMaxWidth = 640;
 
 /// The values of a filter's keys that rows do not have; a key that no run has is refused.
@@ -70,7 +70,7 @@ FilterBar::FilterBar(Session& session, RunsModel& model, QWidget* parent)
   connect(&typing_, &QTimer::timeout, this, &FilterBar::apply);
   connect(field_, &QLineEdit::textChanged, this, [this] {
     goesOn_ = true;
-    typing_.start(kTypingMilliseconds);
+    typing_.start(0);  // keys that come together count once
   });
 }
 

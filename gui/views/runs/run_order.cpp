@@ -206,9 +206,15 @@ class Tree {
 
 }  // namespace
 
-RunOrder orderRuns(const RunsModel& model, std::vector<int> rows, const QList<RunSort>& sorts,
-                   const QString& group, const RunFolds& folds) {
+std::vector<int> sortRuns(const RunsModel& model, const QList<RunSort>& sorts) {
+  std::vector<int> rows(static_cast<size_t>(model.rowCount()));
+  std::iota(rows.begin(), rows.end(), 0);
   Sorter(model, sorts).sort(rows);
+  return rows;
+}
+
+RunOrder orderRuns(const RunsModel& model, const std::vector<int>& rows,
+                   const QList<RunSort>& sorts, const QString& group, const RunFolds& folds) {
   if (group == kByLineage) return Tree(model, rows, folds).order(rows);
   if (const int column = model.columnOf(group); column >= 0)
     return byColumn(model, rows, sorts, column, folds);

@@ -47,9 +47,12 @@ struct RunOrder {
   std::vector<RunGroup> groups;
 };
 
-/// `rows`: those that are shown. `group`: a column's key, kByLineage, or empty.
-RunOrder orderRuns(const RunsModel& model, std::vector<int> rows, const QList<RunSort>& sorts,
-                   const QString& group, const RunFolds& folds);
+/// All rows, sorted.
+std::vector<int> sortRuns(const RunsModel& model, const QList<RunSort>& sorts);
+
+/// `rows`: those that are shown, sorted. `group`: a column's key, kByLineage, or empty.
+RunOrder orderRuns(const RunsModel& model, const std::vector<int>& rows,
+                   const QList<RunSort>& sorts, const QString& group, const RunFolds& folds);
 
 /// A column's values over a group.
 struct GroupFigures {
