@@ -132,8 +132,7 @@ bool holds(const FilterTest& test, const storage::Value& value) {
   const auto found = texts ? std::nullopt : storage::number_of(value);
   if (test.how == How::contains && test.value.number && found && holds_number(test, *found))
     return true;
-  if (test.how != How::contains && test.value.number && found)
-    return holds_number(test, *found);
+  if (test.how != How::contains && test.value.number && found) return holds_number(test, *found);
   if (test.how >= How::less) return false;  // words have no order here
   const bool fits = holds_text(test.how, words_in(kind, value), test.value.text);
   return fits != (test.how == How::differs || test.how == How::unlike);

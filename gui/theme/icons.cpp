@@ -53,10 +53,8 @@ class TintedIcon : public QIconEngine {
 
  private:
   QPixmap pixels(int side, const QColor& color, double ratio) const {
-    const QString key = QStringLiteral("%1 %2 %3 %4")
-                            .arg(name_, color.name(QColor::HexRgb))
-                            .arg(side)
-                            .arg(ratio);
+    const QString key =
+        QStringLiteral("%1 %2 %3 %4").arg(name_, color.name(QColor::HexRgb)).arg(side).arg(ratio);
     QPixmap pixmap;
     if (QPixmapCache::find(key, &pixmap)) return pixmap;
     pixmap = QPixmap(QSize(side, side) * ratio);

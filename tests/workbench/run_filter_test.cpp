@@ -113,9 +113,18 @@ class RunFilterTest : public QObject {
   // A number is equal to one typed where the table writes both alike, to the last digit.
   void equal_is_written_alike() {
     for (const auto& [key, typed] :
-         {std::pair{"loss", "3.1"}, {"loss", "0"}, {"memory", "1.2 GiB"}, {"duration", "2.5 h"},
-          {"duration", "60 s"}, {"exposed", "8 %"}, {"exposed", "0 %"}, {"steps", "1,500"},
-          {"toks", "6,667"}, {"lr", "3e-4"}, {"lr", "-3e-4"}, {"dim", "0"}}) {
+         std::initializer_list<std::pair<const char*, const char*>>{{"loss", "3.1"},
+                                                                    {"loss", "0"},
+                                                                    {"memory", "1.2 GiB"},
+                                                                    {"duration", "2.5 h"},
+                                                                    {"duration", "60 s"},
+                                                                    {"exposed", "8 %"},
+                                                                    {"exposed", "0 %"},
+                                                                    {"steps", "1,500"},
+                                                                    {"toks", "6,667"},
+                                                                    {"lr", "3e-4"},
+                                                                    {"lr", "-3e-4"},
+                                                                    {"dim", "0"}}) {
       const KeyKind kind = kind_of(key);
       const double wanted = *read_value(kind, typed, 0)->number;
       const RunFilter filter(std::string(key) + " = " + typed);

@@ -145,15 +145,16 @@ void Relations::showParallel(const std::vector<PlottedRun>& runs) {
   }
   if (axes.empty()) return parallel_->display(runs, {}, {});
   // Each axis against the first result, which has the run's worth.
-  const auto result = std::ranges::find_if(
-      *keys_, [this](const ComparedKey& key) { return key.isResult() && axes_.contains(key.name); });
+  const auto result = std::ranges::find_if(*keys_, [this](const ComparedKey& key) {
+    return key.isResult() && axes_.contains(key.name);
+  });
   QStringList notes;
   for (const ValueAxis& axis : axes)
     notes << (result == keys_->end() || axis.categories || axis.name == result->name
                   ? QString()
                   : rhoText(correlationOf(axis, valueAxis(*result))));
   setNote(result == keys_->end() ? QString()
-                                : tr("ρ: rank correlation (Spearman) with %1").arg(result->name));
+                                 : tr("ρ: rank correlation (Spearman) with %1").arg(result->name));
   parallel_->display(runs, std::move(axes), notes);
 }
 

@@ -121,8 +121,7 @@ void RunTable::fitColumns() {
   int widest = kMinRunName;
   for (int row = 0; row < rows; ++row)
     widest = std::max(
-        widest,
-        cells.widthOf(model_.headerData(row, Qt::Vertical, Qt::DisplayRole).toString()));
+        widest, cells.widthOf(model_.headerData(row, Qt::Vertical, Qt::DisplayRole).toString()));
   constexpr int kAround = kNameLeft + kNameStroke + 6 + kNameRight + 64;  // 64: marks
   verticalHeader()->setFixedWidth(std::min(widest + kAround, kMaxRunName));
 }

@@ -46,9 +46,8 @@ void RunTableModel::rebuild() {
   columns_.clear();
   for (const ComparedKey& key : *keys_) columns_.push_back(&key);
   // Results are seen without scrolling: builds and fingerprints come after them.
-  std::ranges::stable_partition(columns_, [](const ComparedKey* key) {
-    return key->kind != ComparedKey::Kind::environment;
-  });
+  std::ranges::stable_partition(
+      columns_, [](const ComparedKey* key) { return key->kind != ComparedKey::Kind::environment; });
   order_.resize(comparison_->runs.size());
   order();
   endResetModel();
@@ -81,9 +80,7 @@ int RunTableModel::sortColumn() const {
 }
 
 void RunTableModel::sort(int column, Qt::SortOrder sortOrder) {
-  sortedBy_ = column >= 0 && column < columnCount()
-                  ? keyOf(column).compared.key
-                  : std::string();
+  sortedBy_ = column >= 0 && column < columnCount() ? keyOf(column).compared.key : std::string();
   sortOrder_ = sortOrder;
   Q_EMIT layoutAboutToBeChanged();
   const std::vector<size_t> before = order_;

@@ -100,8 +100,8 @@ int leastWidth(int column) {
     return wide;
   };
   static const int state = widest(workbench::state_names());
-  static const int created = widest(
-      std::vector<std::string>{"59 min ago", "today 00:00", "yesterday", "30 Nov 2000"});
+  static const int created =
+      widest(std::vector<std::string>{"59 min ago", "today 00:00", "yesterday", "30 Nov 2000"});
   return column == RunsModel::State ? state : column == RunsModel::Created ? created : 0;
 }
 

@@ -84,7 +84,7 @@ class RunLines : public QAbstractTableModel {
   int shownCount_ = 0;
   std::vector<int> sorted_;  // all rows
   RunOrder order_;
-  std::vector<int> lineOf_;  // by row; -1: none
+  std::vector<int> lineOf_;                                      // by row; -1: none
   mutable std::map<std::pair<int, int>, GroupFigures> figures_;  // by group and column
 };
 
