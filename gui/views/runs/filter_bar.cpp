@@ -108,8 +108,10 @@ void FilterBar::take(const RunFilter& filter) {
   const QString& text = field_->text();
   const int at = problem ? placeIn(text, problem->at) : 0;
   field_->mark(at, problem ? placeIn(text, problem->at + problem->length) - at : 0);
-  field_->setProperty("invalid", problem.has_value());
-  field_->style()->polish(field_);
+  if (field_->property("invalid").toBool() != problem.has_value()) {
+    field_->setProperty("invalid", problem.has_value());
+    field_->style()->polish(field_);
+  }
   QStringList readings;
   for (const std::string& reading : filter.readings()) readings << QString::fromStdString(reading);
   note_->setFullText(problem ? QString::fromStdString(problem->text)
