@@ -77,7 +77,7 @@ void CompareTimelines::display(const CompareData& data, const QList<RunStroke>& 
   without_ = 0;
   for (const ShownStep& shown : data.steps) {
     const size_t run = data.indexOf(shown.run);
-    const QString name = format::spelled(data.comparison.runs[run].name);
+    const QString name = format::spelled(data.comparison->runs[run].name);
     const RunStroke& stroke = strokes[static_cast<qsizetype>(run)];
     const bool plan = isPlanned(shown.run);
     if (!plan && !data.commonSteps.empty()) shownStep_ = shown.facts.steps->step;
@@ -123,7 +123,7 @@ void CompareTimelines::showControls(const CompareData& data) {
     rank_->addItem(tr("rank %1").arg(rank), QVariant::fromValue<qlonglong>(rank));
   rank_->setCurrentIndex(std::max(0, rank_->findData(QVariant::fromValue<qlonglong>(data.rank))));
   rank_->setVisible(data.ranks.size() > 1);
-  const auto runs = static_cast<qint64>(data.comparison.runs.size());
+  const auto runs = static_cast<qint64>(data.comparison->runs.size());
   choose_->setText(tr("%1 of %2")
                        .arg(format::count(static_cast<qint64>(data.steps.size())),
                             format::plural(runs, counted::kRun)));

@@ -20,6 +20,7 @@ QString figureText(const RunsModel& model, int column, double value) {
 RunLines::RunLines(RunsModel& model) : runs_(model) {
   connect(&model, &QAbstractItemModel::dataChanged, this, [this] {
     filterRows();
+    sortRows();
     arrange();
   });
   connect(&model, &QAbstractItemModel::modelAboutToBeReset, this, [this] {
@@ -28,10 +29,14 @@ RunLines::RunLines(RunsModel& model) : runs_(model) {
   });
   connect(&model, &QAbstractItemModel::modelReset, this, [this] {
     filterRows();
-    take(orderRuns(runs_, shown_, sorts_, groups_, folds_));
+    sortRows();
+    take(order());
     endResetModel();
     Q_EMIT rearranged();
   });
+  filterRows();
+  sortRows();
+  take(order());
 }
 
 bool RunLines::passes(int row) const {
@@ -40,21 +45,30 @@ bool RunLines::passes(int row) const {
 }
 
 void RunLines::filterRows() {
-  shown_.clear();
-  for (int row = 0; row < runs_.rowCount(); ++row)
-    if (filter_.empty() || passes(row)) shown_.push_back(row);
+  shown_.assign(static_cast<size_t>(runs_.rowCount()), true);
+  if (!filter_.empty())
+    for (size_t row = 0; row < shown_.size(); ++row) shown_[row] = passes(static_cast<int>(row));
+  shownCount_ = static_cast<int>(std::count(shown_.begin(), shown_.end(), true));
+}
+
+RunOrder RunLines::order() const {
+  std::vector<int> rows;
+  rows.reserve(static_cast<size_t>(shownCount_));
+  for (const int row : sorted_)
+    if (shown_[static_cast<size_t>(row)]) rows.push_back(row);
+  return orderRuns(runs_, rows, sorts_, groups_, folds_);
 }
 
 void RunLines::take(RunOrder order) {
   order_ = std::move(order);
   figures_.clear();
-  lineOf_.clear();
+  lineOf_.assign(static_cast<size_t>(runs_.rowCount()), -1);
   for (int i = 0; i < rowCount(); ++i)
-    if (const RunLine& each = line(i); each.row >= 0) lineOf_.insert(each.run, i);
+    if (const RunLine& each = line(i); each.row >= 0) lineOf_[static_cast<size_t>(each.row)] = i;
 }
 
 void RunLines::arrange() {
-  RunOrder order = orderRuns(runs_, shown_, sorts_, groups_, folds_);
+  RunOrder order = this->order();
   if (order.lines == order_.lines) {
     take(std::move(order));
     if (rowCount() > 0) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
@@ -75,6 +89,7 @@ void RunLines::setFilter(RunFilter filter) {
 
 void RunLines::setSorts(const QList<RunSort>& sorts) {
   sorts_ = sorts;
+  sortRows();
   arrange();
   Q_EMIT sortsChanged();
 }
@@ -128,14 +143,21 @@ QList<qint64> RunLines::runsOf(const QModelIndex& index) const {
 
 QList<qint64> RunLines::shownRuns() const {
   QList<qint64> found;
-  for (const int row : shown_) found.append(runs_.row(row).summary.id);
+  for (size_t row = 0; row < shown_.size(); ++row)
+    if (shown_[row]) found.append(runs_.row(static_cast<int>(row)).summary.id);
   return found;
 }
 
 int RunLines::countShown(const QList<qint64>& runs) const {
-  // Rows are in the model's order.
-  return static_cast<int>(std::ranges::count_if(
-      runs, [this](qint64 run) { return std::ranges::binary_search(shown_, runs_.indexOf(run)); }));
+  return static_cast<int>(std::ranges::count_if(runs, [this](qint64 run) {
+    const int row = runs_.indexOf(run);
+    return row >= 0 && shown_[static_cast<size_t>(row)];
+  }));
+}
+
+int RunLines::lineOf(qint64 run) const {
+  const int row = runs_.indexOf(run);
+  return row < 0 ? -1 : lineOf_[static_cast<size_t>(row)];
 }
 
 QString RunLines::groupPath(const QModelIndex& index) const {

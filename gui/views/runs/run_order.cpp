@@ -33,22 +33,19 @@ struct SortValues {
 SortValues valuesOf(const RunsModel& model, int column, bool descending) {
   SortValues values;
   values.descending = descending;
-  const int rows = model.rowCount();
-  std::vector<QVariant> keys;
-  keys.reserve(static_cast<size_t>(rows));
-  bool words = false;
-  for (int row = 0; row < rows; ++row) {
-    keys.push_back(model.index(row, column).data(RunsModel::SortRole));
-    values.absent.push_back(keys.back().isNull());
-    words = words || keys.back().typeId() == QMetaType::QString;
-  }
   QCollator collator;
   collator.setNumericMode(true);
-  for (const QVariant& key : keys)
-    if (words)
-      values.texts.push_back(collator.sortKey(key.toString()));
-    else
-      values.numbers.push_back(key.toDouble());
+  for (int row = 0; row < model.rowCount(); ++row) {
+    if (model.sortsByNumber(column)) {
+      const auto number = model.number(row, column);
+      values.absent.push_back(!number || !std::isfinite(*number));
+      values.numbers.push_back(number.value_or(0));
+    } else {
+      const QVariant text = model.index(row, column).data(RunsModel::SortRole);
+      values.absent.push_back(text.isNull());
+      values.texts.push_back(collator.sortKey(text.toString()));
+    }
+  }
   return values;
 }
 
@@ -240,9 +237,15 @@ class Tree {
 
 }  // namespace
 
-RunOrder orderRuns(const RunsModel& model, std::vector<int> rows, const QList<RunSort>& sorts,
-                   const QStringList& groups, const RunFolds& folds) {
+std::vector<int> sortRuns(const RunsModel& model, const QList<RunSort>& sorts) {
+  std::vector<int> rows(static_cast<size_t>(model.rowCount()));
+  std::iota(rows.begin(), rows.end(), 0);
   Sorter(model, sorts).sort(rows);
+  return rows;
+}
+
+RunOrder orderRuns(const RunsModel& model, const std::vector<int>& rows,
+                   const QList<RunSort>& sorts, const QStringList& groups, const RunFolds& folds) {
   if (groups.contains(kByLineage)) return Tree(model, rows, folds).order(rows);
   std::vector<int> columns;
   for (const QString& key : groups)
@@ -260,19 +263,16 @@ GroupFigures figuresOf(const RunsModel& model, const std::vector<int>& rows, int
   figures.min = std::numeric_limits<double>::infinity();
   figures.max = -figures.min;
   for (const int row : rows) {
-    const QModelIndex index = model.index(row, column);
-    const QVariant value = index.data(RunsModel::SortRole);
-    if (value.isNull() || value.typeId() == QMetaType::QString) {
-      // NaN and infinity are no values to sort by.
-      const QString text = index.data().toString();
-      figures.nonfinite += text == QStringLiteral("NaN") || text.contains(QChar(0x221e));
+    const auto number = model.number(row, column);
+    if (!number) continue;
+    if (!std::isfinite(*number)) {
+      ++figures.nonfinite;
       continue;
     }
-    const double number = value.toDouble();
     ++figures.count;
-    sum += number;
-    figures.min = std::min(figures.min, number);
-    figures.max = std::max(figures.max, number);
+    sum += *number;
+    figures.min = std::min(figures.min, *number);
+    figures.max = std::max(figures.max, *number);
   }
   if (figures.count > 0) figures.mean = sum / figures.count;
   return figures;

@@ -55,10 +55,13 @@ struct RunOrder {
   std::vector<RunGroup> groups;
 };
 
-/// `rows`: those that are shown. `groups`: columns' keys, the outer first; kByLineage alone; or
-/// none.
-RunOrder orderRuns(const RunsModel& model, std::vector<int> rows, const QList<RunSort>& sorts,
-                   const QStringList& groups, const RunFolds& folds);
+/// All rows, sorted.
+std::vector<int> sortRuns(const RunsModel& model, const QList<RunSort>& sorts);
+
+/// `rows`: those that are shown, sorted. `groups`: columns' keys, the outer first; kByLineage
+/// alone; or none.
+RunOrder orderRuns(const RunsModel& model, const std::vector<int>& rows,
+                   const QList<RunSort>& sorts, const QStringList& groups, const RunFolds& folds);
 
 /// A column's values over a group.
 struct GroupFigures {

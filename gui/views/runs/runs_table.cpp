@@ -1,8 +1,11 @@
 #include "gui/views/runs/runs_table.h"
 
 #include <QMouseEvent>
+#include <QPainter>
 #include <QSet>
 #include <algorithm>
+
+#include "gui/theme/theme.h"
 
 namespace heddle::gui {
 namespace {
@@ -10,6 +13,21 @@ namespace {
 constexpr int kIndent = 16, kTriangle = 18;
 
 }  // namespace
+
+/// Qt moves the picture of an opaque viewport that nothing covers, and paints the rows that come
+/// into view; of any other it paints all rows at each step of the wheel.
+RunsTable::RunsTable(QWidget* parent) : QTableView(parent) {
+  viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
+  setProperty("ringed", true);  // room for the focus line
+}
+
+/// The ground of all cells, and of what is next to them.
+void RunsTable::paintEvent(QPaintEvent* event) {
+  QPainter painter(viewport());
+  for (const QRect& part : event->region()) painter.fillRect(part, colors().surface);
+  painter.end();
+  QTableView::paintEvent(event);
+}
 
 QRect RunsTable::triangle(const QRect& nameCell, int depth) {
   return {nameCell.left() + 4 + depth * kIndent, nameCell.top(), kTriangle, nameCell.height()};

@@ -122,7 +122,7 @@ class ComparePageTest : public QObject {
     auto reader = must(storage::Reader::open(path));
     const auto answer = must(CompareReader().read(reader, {.runs = {first, second}}));
     std::vector<std::string> differing;
-    for (const storage::Compared& key : answer.data->comparison.recipe)
+    for (const storage::Compared& key : answer.data->comparison->recipe)
       if (key.differs()) differing.push_back(key.key);
     QCOMPARE(differing, std::vector<std::string>{"training.steps"});
   }
