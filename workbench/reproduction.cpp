@@ -8,6 +8,7 @@
 #include "remote/hash_cache.h"
 #include "remote/sha256.h"
 #include "workbench/backend.h"
+#include "workbench/continuation.h"
 #include "workbench/import.h"
 #include "workbench/inputs.h"
 #include "workbench/paths.h"
@@ -54,6 +55,25 @@ void compare_then(Reproduction& plan, const std::string& what, const std::string
     plan.same.push_back(fmt::format("{} {}", what, then));
 }
 
+/// The checkpoint that the run went on from. The new run is a fork of it even where the old one was
+/// a resume: it saves in a folder of its own.
+Result<Begin> begin_again(storage::Reader& reader, const storage::RunDetail& run) {
+  const storage::Lineage& lineage = *run.summary.lineage;
+  const auto fail_without = [&](const std::string& why) {
+    return fail("{} is a {}, and that checkpoint is needed: {}", run.summary.name,
+                storage::words_of(lineage), why);
+  };
+  if (lineage.parent == 0) return fail_without(lineage.parent_name + " is not in this store");
+  const auto parent = reader.run(lineage.parent);
+  if (!parent) return fail_without(parent.error().message);
+  auto plan = plan_continuation(reader, {.kind = storage::Lineage::Kind::fork,
+                                         .parent = *parent,
+                                         .checkpoint = std::to_string(lineage.step),
+                                         .recipe_text = run.recipe});
+  if (!plan) return fail_without(plan.error().message);
+  return std::move(*plan->launch.begin);
+}
+
 }  // namespace
 
 storage::Values environment_of(const recipe::Recipe& recipe, const TargetNow& target,
@@ -76,9 +96,6 @@ storage::Values environment_of(const recipe::Recipe& recipe, const TargetNow& ta
 
 Result<Reproduction> plan_reproduction(storage::Reader& reader, const storage::RunDetail& run) {
   const storage::RunSummary& summary = run.summary;
-  if (summary.lineage)
-    return fail("{} is a {}: it needs that checkpoint; reproduce {}, then continue it the same way",
-                summary.name, storage::words_of(*summary.lineage), summary.lineage->parent_name);
   if (summary.target == kImported)
     return fail(
         "{} was made elsewhere and has no target here; heddle export {} --to DIR gives its recipe, "
@@ -93,6 +110,14 @@ Result<Reproduction> plan_reproduction(storage::Reader& reader, const storage::R
   request.recipe_file = summary.recipe_name + ".toml";
   request.target = with_keys_of_now(reader, place->target);
   request.name = summary.name + " again";
+  if (summary.lineage) {
+    auto begin = begin_again(reader, run);
+    if (!begin) return fail(begin);
+    request.begin = std::move(*begin);
+    plan.same.push_back(fmt::format("start after step {} of {}",
+                                    count_text(static_cast<double>(summary.lineage->step)),
+                                    summary.lineage->parent_name));
+  }
   request.group = summary.group;
   if (const std::string mode = text_of(run.environment, "mode"); !mode.empty()) request.mode = mode;
   const recipe::Parsed recipe = checkpoint::load_recipe(request.recipe_text, request.recipe_file);

@@ -2,10 +2,12 @@
 #include "workbench/reproduction.h"
 
 #include <QTest>
+#include <algorithm>
 
 #include "base/process.h"
 #include "tests/support/test_class.h"
 #include "tests/workbench/run_fixture.h"
+#include "workbench/continuation.h"
 #include "workbench/workbench.h"
 
 using namespace heddle;
@@ -72,14 +74,45 @@ class ReproductionTest : public QObject {
     QCOMPARE(must(plan(run.id)).differences.size(), size_t(2));
   }
 
-  void a_run_that_went_on_from_another_is_not_reproduced_alone() {
+  void a_run_that_went_on_from_another_does_so_again() {
+    LaunchRequest first = fixture_->request(6);
+    first.sets = {"checkpoint.every=2"};
+    const auto parent = run_to_its_end(first);
+    auto reader = must(storage::Reader::open(fixture_->store));
+    const Continuation fork = must(plan_continuation(reader, {.kind = storage::Lineage::Kind::fork,
+                                                              .parent = fixture_->detail(parent.id),
+                                                              .checkpoint = "2"}));
+    const auto forked = run_to_its_end(fork.launch);
+    const Reproduction again = must(plan(forked.id));
+    QVERIFY(std::ranges::count(again.same, std::string("start after step 2 of debug")) == 1);
+    const auto second = run_to_its_end(again.request);
+    const storage::RunDetail detail = fixture_->detail(second.id);
+    QCOMPARE(detail.summary.lineage->parent, parent.id);
+    QCOMPARE(detail.summary.lineage->step, int64_t(2));
+    const auto losses = [&](storage::RunId run) {
+      std::vector<double> values;
+      for (const auto& sample : must(reader.samples(run, "loss", 0)))
+        values.push_back(sample.value);
+      return values;
+    };
+    QCOMPARE(losses(second.id).size(), size_t(4));
+    QCOMPARE(losses(second.id), losses(forked.id));
+  }
+
+  void a_run_whose_checkpoint_is_gone_is_not_reproduced() {
     const auto run = run_to_its_end(fixture_->request(3));
     storage::RunDetail resumed = fixture_->detail(run.id);
-    resumed.summary.lineage = {storage::Lineage::Kind::resume, run.id, "debug", 3};
+    resumed.summary.lineage = {storage::Lineage::Kind::resume, run.id, "debug", 1};
     auto reader = must(storage::Reader::open(fixture_->store));
     const auto refused = plan_reproduction(reader, resumed);
     QVERIFY(!refused);
-    QVERIFY(refused.error().message.find("reproduce debug, then continue it") != std::string::npos);
+    QVERIFY2(refused.error().message.starts_with(
+                 "debug is a resume of debug after step 1, and that checkpoint is needed: "),
+             refused.error().message.c_str());
+    resumed.summary.lineage->parent = 0;
+    const auto removed = plan_reproduction(reader, resumed);
+    QVERIFY(!removed);
+    QVERIFY(removed.error().message.ends_with("debug is not in this store"));
   }
 
   void the_shell_says_what_is_the_same_and_what_is_not() {
