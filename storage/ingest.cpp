@@ -110,7 +110,10 @@ Result<Ingested> Ingestor::take(const LogKey& log, OpenLog& open) {
   update_summary(log);
   metrics_.save(log.run);
   if (ingested.records > 0) touch(connection_, log.run);
-  if (pending >= kCompactAfter) compact(connection_, log);
+  if (pending >= kCompactAfter) {
+    compact(connection_, log);
+    compacted_ = true;
+  }
   return ingested;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/telemetry/log_reader.h"
@@ -31,6 +32,9 @@ class Ingestor {
                           const ColumnRecords& records);
   Result<Ingested> end_log(const LogKey& log);
   Result<uint64_t> cursor(const LogKey& log);
+
+  /// Whether records were compacted since the last call.
+  bool take_compacted() { return std::exchange(compacted_, false); }
 
   /// Call after a rollback: uncommitted bytes are read again from the cursor.
   void forget() {
@@ -70,6 +74,7 @@ class Ingestor {
   std::map<LogKey, OpenLog> open_;
   RunMetrics metrics_;
   NewSteps new_steps_;
+  bool compacted_ = false;
 };
 
 }  // namespace heddle::storage

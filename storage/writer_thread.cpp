@@ -1,11 +1,13 @@
 #include "storage/writer_thread.h"
 
+#include <malloc.h>
 #include <sqlite3.h>
 
 namespace heddle::storage {
 namespace {
 
 constexpr size_t kJobsPerTransaction = 256;
+constexpr std::chrono::seconds kHandBackEvery{10};
 
 /// Some errors (a full disk) end the transaction by themselves.
 bool in_transaction(Connection& connection) {
@@ -97,6 +99,15 @@ void Writer::Thread::work_off(std::deque<Job>& jobs) {
   for (Job& job : jobs) {
     job.settle(failed ? &*failed : job.error ? &*job.error : nullptr);
   }
+  hand_back();
+}
+
+/// Compaction takes tens of MiB for a moment, which malloc would keep for good.
+void Writer::Thread::hand_back() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!ingestor_.take_compacted() || now - handed_back_ < kHandBackEvery) return;
+  handed_back_ = now;
+  malloc_trim(0);
 }
 
 void Writer::Thread::attempt(Job& job) {

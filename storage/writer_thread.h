@@ -2,6 +2,7 @@
 // savepoint of its own.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -72,10 +73,12 @@ class Writer::Thread {
   void loop();
   void work_off(std::deque<Job>& jobs);
   void attempt(Job& job);
+  void hand_back();
   Error explained(const std::exception& exception) const;
 
   Connection connection_;
   Ingestor ingestor_;
+  std::chrono::steady_clock::time_point handed_back_ = {};
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Job> queue_;

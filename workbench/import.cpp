@@ -46,21 +46,22 @@ Result<> settle(Arrival& arrival, size_t most) {
 /// Reads a log while the writer takes in the parts before.
 Result<> take_log(storage::Writer& writer, Arrival& arrival, const ForeignLog& log) {
   const storage::RunId run = arrival.run.id;
-  std::optional<uint64_t> offset = 0;  // of the next part, as long as it is known
+  uint64_t offset = 0;  // of the next part, as long as all before were bytes
+  bool knows_offset = true;
   for (;;) {
     Result<storage::LogPart> part = log.next();
     if (!part) return fail(part);
     if (storage::is_empty(*part)) break;
     auto* bytes = std::get_if<std::string>(&*part);
-    if (bytes && offset) {
+    if (bytes && knows_offset) {
       const size_t count = bytes->size();
       arrival.parts.push_back(
-          {log.path, writer.ingest(run, log.rank, log.epoch, *offset, std::move(*bytes))});
-      *offset += count;
+          {log.path, writer.ingest(run, log.rank, log.epoch, offset, std::move(*bytes))});
+      offset += count;
     } else {
       arrival.parts.push_back(
           {log.path, writer.append(run, log.rank, log.epoch, std::move(*part))});
-      offset.reset();
+      knows_offset = false;
     }
     if (Result<> settled = settle(arrival, kUnderWay); !settled) return settled;
   }
