@@ -1,5 +1,6 @@
 #include "gui/views/runs/run_columns.h"
 
+#include <QSignalBlocker>
 #include <algorithm>
 #include <ranges>
 #include <utility>
@@ -67,7 +68,7 @@ void RunColumns::measureColumn(int column) {
   const QAbstractItemModel* model = table_->model();
   const int rows = std::min(model->rowCount(), kMeasured);
   const QStyleOptionViewItem option;
-  int needed = header_->sectionSizeHint(column);
+  int needed = header_->neededWidth(column);
   for (int row = 0; row < rows; ++row) {
     const QModelIndex index = model->index(row, column);
     needed = std::max(needed, table_->itemDelegate()->sizeHint(option, index).width());
@@ -79,9 +80,6 @@ void RunColumns::measureColumn(int column) {
 
 void RunColumns::measure() {
   header_->ensurePolished();  // the sheet's font
-  fitting_ = true;
-  // The header reports no width for a hidden column.
-  for (int column = 0; column < count(); ++column) header_->setSectionHidden(column, false);
   for (int column = 0; column < count(); ++column) measureColumn(column);
   fit();
 }
@@ -147,13 +145,29 @@ void RunColumns::fit() {
   fitting_ = true;
   needed = spareFor(hidden, needed, room);
   scrollPast(hidden, needed, room);
-  for (int column = 0; column < count(); ++column) {
-    header_->setSectionHidden(column, hidden[static_cast<size_t>(column)]);
-    if (column != RunsModel::Name && !hidden[static_cast<size_t>(column)])
-      header_->resizeSection(column, widthOf(column));
+  const std::vector<int> before = widths();
+  {
+    // At each signal of the header the table would be laid out and painted again.
+    const QSignalBlocker quiet(header_);
+    for (int column = 0; column < count(); ++column) {
+      header_->setSectionHidden(column, hidden[static_cast<size_t>(column)]);
+      if (column != RunsModel::Name && !hidden[static_cast<size_t>(column)])
+        header_->resizeSection(column, widthOf(column));
+    }
+    widen(hidden, room);
   }
-  widen(hidden, room);
+  if (widths() != before) {
+    QMetaObject::invokeMethod(table_, "updateGeometries");
+    table_->viewport()->update();
+    header_->viewport()->update();
+  }
   fitting_ = false;
+}
+
+std::vector<int> RunColumns::widths() const {
+  std::vector<int> all;
+  for (int column = 0; column < count(); ++column) all.push_back(header_->sectionSize(column));
+  return all;
 }
 
 /// The rest goes to the name as far as it needs it, the curve, all columns, and the name.

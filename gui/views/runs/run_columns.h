@@ -58,6 +58,7 @@ class RunColumns : public QObject {
   Column of(int column) const { return columns_.value(lines_.runs().keyOf(column)); }
   int count() const { return lines_.runs().columnCount(); }
   int widthOf(int column) const;
+  std::vector<int> widths() const;  // in use; 0: hidden
   int nameNeeds() const;
   void measureColumn(int column);
   int spareFor(std::vector<bool>& hidden, int needed, int room);

@@ -3,6 +3,7 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <QStyleOptionHeader>
+#include <algorithm>
 
 #include "gui/theme/icons.h"
 #include "gui/theme/theme.h"
@@ -133,6 +134,10 @@ void RunHeader::paintSort(QPainter* painter, const QRect& rect, int place) const
   painter->setFont(font::mono(9));
   painter->setPen(colors().accentText);
   painter->drawText(arrow.translated(0, size - 1), Qt::AlignCenter, QString::number(place + 1));
+}
+
+int RunHeader::neededWidth(int section) const {
+  return std::max(minimumSectionSize(), sectionSizeFromContents(section).width());
 }
 
 QSize RunHeader::sectionSizeFromContents(int section) const {

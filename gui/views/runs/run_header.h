@@ -14,6 +14,8 @@ class RunHeader : public QHeaderView {
  public:
   RunHeader(RunLines& lines, QWidget* parent = nullptr);
 
+  /// A section's width by its contents, hidden or not.
+  int neededWidth(int section) const;
   /// How many of the runs shown are ticked.
   void setTicks(Qt::CheckState ticks);
   Qt::CheckState ticks() const { return ticks_; }

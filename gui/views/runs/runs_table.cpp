@@ -21,6 +21,12 @@ RunsTable::RunsTable(QWidget* parent) : QTableView(parent) {
   setProperty("ringed", true);  // room for the focus line
 }
 
+/// Lays out at once what was rearranged: Qt would paint the lines before it does, and again after.
+void RunsTable::setModel(QAbstractItemModel* model) {
+  QTableView::setModel(model);
+  connect(&lines(), &RunLines::rearranged, this, [this] { executeDelayedItemsLayout(); });
+}
+
 /// The ground of all cells, and of what is next to them.
 void RunsTable::paintEvent(QPaintEvent* event) {
   QPainter painter(viewport());

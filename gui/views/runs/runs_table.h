@@ -19,6 +19,8 @@ class RunsTable : public QTableView {
  public:
   explicit RunsTable(QWidget* parent = nullptr);
 
+  /// A RunLines.
+  void setModel(QAbstractItemModel* model) override;
   static KeyTable keys();
   bool isEditing() const { return state() == EditingState; }
   /// The place of a line's triangle, which folds it.

@@ -35,6 +35,10 @@ QString textOf(const DifferenceModel& model) {
   return lines.join(QChar('\n'));
 }
 
+auto shared(storage::Comparison comparison) {
+  return std::make_shared<const storage::Comparison>(std::move(comparison));
+}
+
 }  // namespace
 
 class ComparePageTest : public QObject {
@@ -50,16 +54,16 @@ class ComparePageTest : public QObject {
     left.id = 1, left.name = "none";
     right.id = 2, right.name = "auto";
     const auto words = [](const char* text) { return storage::Value(std::string(text)); };
-    model.setComparison({{left, right},
-                         {{"optimizer.lr", {words("3e-3"), words("3e-3")}},
-                          {"wrapping.mode", {words("\"none\""), words("\"auto\"")}}},
-                         {{"engine", {words("0.4.1"), std::nullopt}}},
-                         {{"loss", {3.982, 3.981}},
-                          {"peak_bytes", {61203283968.0, 63243820236.0}},
-                          {"step_seconds", {3.19, 2.48}},
-                          {"tokens_per_second_per_rank", {5134.0, 6599.0}},
-                          {"nodes", {8044.0, 8044.0}},
-                          {"exposed_seconds", {std::nullopt, NAN}}}},
+    model.setComparison(shared({{left, right},
+                                {{"optimizer.lr", {words("3e-3"), words("3e-3")}},
+                                 {"wrapping.mode", {words("\"none\""), words("\"auto\"")}}},
+                                {{"engine", {words("0.4.1"), std::nullopt}}},
+                                {{"loss", {3.982, 3.981}},
+                                 {"peak_bytes", {61203283968.0, 63243820236.0}},
+                                 {"step_seconds", {3.19, 2.48}},
+                                 {"tokens_per_second_per_rank", {5134.0, 6599.0}},
+                                 {"nodes", {8044.0, 8044.0}},
+                                 {"exposed_seconds", {std::nullopt, NAN}}}}),
                         {RunStroke{}, RunStroke{}});
     QCOMPARE(textOf(model),
              QStringLiteral("Recipe |  |  | \n"
@@ -85,7 +89,7 @@ class ComparePageTest : public QObject {
                                                 "wrapping.mode | none | auto | \n")));
     QCOMPARE(count(0), QStringLiteral("2"));
     QVERIFY(textOf(model).contains(QStringLiteral("graph nodes | 8,044 | 8,044 | 0")));
-    model.setComparison({}, {});
+    model.setComparison(shared({}), {});
     QCOMPARE(model.columnCount(), 0);
   }
 
@@ -93,14 +97,14 @@ class ComparePageTest : public QObject {
   void whatLooksTheSameIsTheSame() {
     DifferenceModel model;
     const auto words = [](const char* text) { return storage::Value(std::string(text)); };
-    model.setComparison({{{}, {}, {}},
-                         {{"optimizer.lr", {words("1e-3"), words("0.001"), words("0.0010")}},
-                          {"training.seed", {words("1_000"), words("1000"), words("1000")}}},
-                         {},
-                         {{"loss", {3.98123, 3.98134, 3.98123}},
-                          {"grad_norm", {0.1 + 0.2, 0.3, 0.3}},
-                          {"plan_seconds", {NAN, NAN, NAN}},
-                          {"peak_bytes", {61203283968.0, 61203283969.0, 61203283968.0}}}},
+    model.setComparison(shared({{{}, {}, {}},
+                                {{"optimizer.lr", {words("1e-3"), words("0.001"), words("0.0010")}},
+                                 {"training.seed", {words("1_000"), words("1000"), words("1000")}}},
+                                {},
+                                {{"loss", {3.98123, 3.98134, 3.98123}},
+                                 {"grad_norm", {0.1 + 0.2, 0.3, 0.3}},
+                                 {"plan_seconds", {NAN, NAN, NAN}},
+                                 {"peak_bytes", {61203283968.0, 61203283969.0, 61203283968.0}}}}),
                         {RunStroke{}, RunStroke{}, RunStroke{}});
     QCOMPARE(textOf(model), QStringLiteral("Results |  |  | \n"
                                            "loss | (3.9812) | 3.9813 | (3.9812)"));
@@ -131,13 +135,13 @@ class ComparePageTest : public QObject {
   // measured.
   void whatWasDoubtedStandsNextToThePrediction() {
     DifferenceModel model;
-    model.setComparison({{{}, {}},
-                         {},
-                         {},
-                         {{"exposed_seconds", {1.0, 2.0}},
-                          {"predicted_step_seconds", {2.0, 3.0}},
-                          {"predicted_uncertain", {std::nullopt, 1.072}},
-                          {"step_seconds", {3.0, 4.0}}}},
+    model.setComparison(shared({{{}, {}},
+                                {},
+                                {},
+                                {{"exposed_seconds", {1.0, 2.0}},
+                                 {"predicted_step_seconds", {2.0, 3.0}},
+                                 {"predicted_uncertain", {std::nullopt, 1.072}},
+                                 {"step_seconds", {3.0, 4.0}}}}),
                         {RunStroke{}, RunStroke{}});
     const QStringList rows = textOf(model).split('\n');
     QCOMPARE(rows.size(), 5);

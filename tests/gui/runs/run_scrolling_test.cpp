@@ -1,8 +1,10 @@
-// What the runs table paints when it scrolls: each row is painted once, as it comes into view.
-#include <QSet>
+// What the runs table paints: rows as they come into view, and each cell once.
+#include <QMenu>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QWheelEvent>
+#include <map>
+#include <memory>
 #include <utility>
 
 #include "gui/theme/theme.h"
@@ -18,19 +20,20 @@ namespace {
 
 constexpr int kScrolledRuns = 120;
 
-/// Notes which rows it paints.
+/// Counts how often it paints each cell.
 class CountingDelegate : public RunDelegate {
  public:
   using RunDelegate::RunDelegate;
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
              const QModelIndex& index) const override {
-    rows_.insert(index.row());
+    ++cells_[{index.row(), index.column()}];
     RunDelegate::paint(painter, option, index);
   }
-  QSet<int> takeRows() { return std::exchange(rows_, {}); }
+  using Cells = std::map<std::pair<int, int>, int>;  // by row and column
+  Cells takeCells() { return std::exchange(cells_, {}); }
 
  private:
-  mutable QSet<int> rows_;
+  mutable Cells cells_;
 };
 
 }  // namespace
@@ -52,6 +55,24 @@ class RunScrollingTest : public QObject {
     }
   }
 
+  void init() {
+    session_ = std::make_unique<Session>(path());
+    page_ = std::make_unique<RunsPage>(*session_);
+    page_->resize(1400, 700);
+    page_->show();
+    page_->activated();
+    auto* table = page_->findChild<RunsTable*>();
+    QTRY_VERIFY(table->model()->rowCount() == kScrolledRuns && page_->isReady());
+    QVERIFY(QTest::qWaitForWindowActive(page_.get()));
+    counting_ = new CountingDelegate(table);
+    table->setItemDelegate(counting_);
+  }
+
+  void cleanup() {
+    page_.reset();
+    session_.reset();
+  }
+
   void aWheelStepPaintsTheRowsThatComeIntoView_data() {
     QTest::addColumn<bool>("focus");
     QTest::newRow("without the keyboard") << false;
@@ -60,50 +81,82 @@ class RunScrollingTest : public QObject {
 
   void aWheelStepPaintsTheRowsThatComeIntoView() {
     QFETCH(bool, focus);
-    Session session(path());
-    RunsPage page(session);
-    page.resize(1400, 700);
-    page.show();
-    page.activated();
-    auto* table = page.findChild<RunsTable*>();
-    QTRY_VERIFY(table->model()->rowCount() == kScrolledRuns && page.isReady());
-    QVERIFY(QTest::qWaitForWindowActive(&page));
-    focus ? table->setFocus() : page.findChild<QLineEdit*>()->setFocus();
-    CountingDelegate counting(table);
-    table->setItemDelegate(&counting);
-    settle(counting);
+    auto* table = page_->findChild<RunsTable*>();
+    focus ? table->setFocus() : filter()->setFocus();
+    settle();
     for (const int direction : {-1, -1, 1}) {
       const auto [first, last] = seen(table);
       QWheelEvent wheel({200, 200}, table->viewport()->mapToGlobal(QPointF(200, 200)), {},
                         {0, direction * 120}, Qt::NoButton, {}, Qt::NoScrollPhase, false);
       QCoreApplication::sendEvent(table->viewport(), &wheel);
       QVERIFY(seen(table).first != first);
-      const QSet<int> painted = settle(counting);
-      QVERIFY(!painted.isEmpty());
+      const auto painted = settle();
+      QVERIFY(!painted.empty());
       // The outermost rows may have been cut.
-      for (const int row : painted)
-        QVERIFY2(direction < 0 ? row >= last : row <= first, qPrintable(QString::number(row)));
+      for (const auto& [cell, times] : painted)
+        QVERIFY2(direction < 0 ? cell.first >= last : cell.first <= first,
+                 qPrintable(QString::number(cell.first)));
+    }
+  }
+
+  void aFilterPaintsEachCellOnce() {
+    for (const char* text : {"run-1", "run-11", ""}) {
+      settle();
+      filter()->setText(QString::fromLatin1(text));
+      QTRY_VERIFY(page_->isReady());
+      onlyOnce(text);
+    }
+  }
+
+  void aGroupPaintsEachCellOnce() {
+    auto* button = page_->findChild<QPushButton*>(QStringLiteral("groupRuns"));
+    for (const char* by : {"recipe", "No groups"}) {
+      settle();
+      Q_EMIT button->menu()->aboutToShow();
+      for (QAction* action : button->menu()->actions())
+        if (action->text() == QLatin1String(by)) {
+          action->trigger();
+          break;
+        }
+      onlyOnce(by);
     }
   }
 
  private:
+  QLineEdit* filter() const { return page_->findChild<QLineEdit*>(QStringLiteral("filter")); }
+
+  void onlyOnce(const char* what) {
+    const auto painted = settle();
+    QVERIFY2(!painted.empty(), what);
+    for (const auto& [cell, times] : painted)
+      QVERIFY2(times == 1, qPrintable(QStringLiteral("%1: row %2, column %3, %4 times")
+                                          .arg(what)
+                                          .arg(cell.first)
+                                          .arg(cell.second)
+                                          .arg(times)));
+  }
+
   QString path() const { return folder_.filePath(QStringLiteral("runs.sqlite")); }
 
   static std::pair<int, int> seen(const QTableView* table) {
     return {table->rowAt(0), table->rowAt(table->viewport()->height() - 1)};
   }
 
-  /// The rows painted until nothing is painted any more.
-  static QSet<int> settle(CountingDelegate& counting) {
-    QSet<int> all;
-    for (QSet<int> rows;; all += rows) {
+  /// The cells painted until nothing is painted any more.
+  CountingDelegate::Cells settle() {
+    CountingDelegate::Cells all;
+    for (;;) {
       QTest::qWait(50);
-      rows = counting.takeRows();
-      if (rows.isEmpty()) return all;
+      const CountingDelegate::Cells more = counting_->takeCells();
+      if (more.empty()) return all;
+      for (const auto& [cell, times] : more) all[cell] += times;
     }
   }
 
   QTemporaryDir folder_;
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<RunsPage> page_;
+  CountingDelegate* counting_ = nullptr;
 };
 
 HEDDLE_WIDGET_TEST(RunScrollingTest)
