@@ -45,6 +45,13 @@ bool is_name(std::string_view text) {
       text, [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c == '/'; });
 }
 
+/// A metric's name may have dashes: train/top-1.
+bool is_key(std::string text) {
+  if (text.starts_with('-')) return false;
+  std::ranges::replace(text, '-', '_');
+  return is_name(text);
+}
+
 class FilterParser {
  public:
   FilterParser(std::string_view text, double now) : text_(text), now_(now) {}
@@ -197,6 +204,10 @@ class FilterParser {
     if (is_quote(text_[at_])) {
       const auto quoted = read_quoted();
       bare_ = {};
+      size_t next = at_;
+      while (next < text_.size() && is_blank(text_[next])) ++next;
+      if (quoted && at_ > begin + 2 && is_sign_at(next))
+        return read_comparison({begin + 1, at_ - begin - 2}, true);
       return word_node(quoted.value_or(""), begin);
     }
     if (const std::string flag = flag_at(begin); !flag.empty())
@@ -282,7 +293,8 @@ class FilterParser {
     return word_node(std::string(word), piece.at);
   }
 
-  FilterNode read_comparison(const Piece& name) {
+  /// `quoted`: the name may have any letters.
+  FilterNode read_comparison(const Piece& name, bool quoted = false) {
     skip_blanks();
     const size_t sign_at = at_;
     while (!ends() && kSignLetters.find(text_[at_]) != std::string_view::npos) ++at_;
@@ -307,7 +319,7 @@ class FilterParser {
       return {};
     }
     const std::string key = key_called(cut(name));
-    if (!is_name(key) && !metric_key(key)) {
+    if (!quoted && !is_key(key) && !metric_key(key)) {
       refuse(begin, at_ - begin, "“{}”: a comparison begins with the name of a column or key");
       return {};
     }

@@ -128,6 +128,10 @@ class ReportedTablesTest : public QObject {
     QCOMPARE(names({"--filter", "last(hidden-layer/weights) < -0.5"}),
              QString("random and forest"));
     QCOMPARE(names({"--filter", "last(hidden-layer/weights) > -0.5"}), QString("randomforest"));
+    QCOMPARE(names({"--filter", "hidden-layer/weights < -0.5"}), QString("random and forest"));
+    QCOMPARE(names({"--filter", "\"hidden-layer/weights\" > -0.5"}), QString("randomforest"));
+    add("odd", {}, {7}, "acc @ 5 (%)");
+    QCOMPARE(names({"--filter", "\"acc @ 5 (%)\" > 6"}), QString("odd"));
   }
 
   // mlflow 20594: which runs have a tag at all.

@@ -72,7 +72,7 @@ class LineChartTest : public QObject {
       QVERIFY2(more->fontMetrics().horizontalAdvance(more->text()) <= more->width(),
                qPrintable(more->text()));
     }
-    legend.setFixedWidth(160);
+    legend.setFixedWidth(200);
     QCOMPARE(more->text(), QString("+3 more"));
     legend.setFixedWidth(legend.minimumSizeHint().width());
     QCOMPARE(more->text(), QString("5 curves"));

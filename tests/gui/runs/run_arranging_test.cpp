@@ -230,7 +230,7 @@ class RunArrangingTest : public QObject {
                           "warm-1",           "no optimizer.lr",   "empty"};
     QCOMPARE(shown(), all);
     QVERIFY(
-        page_->findChild<QPushButton*>("groupRuns")->text().endsWith("group, then optimizer.lr"));
+        page_->findChild<QPushButton*>("groupRuns")->text().endsWith("sweep, then optimizer.lr"));
     QCOMPARE(lines()->index(4, RunsModel::Name).data(RunLines::RangeRole).toString(),
              QString("4 runs"));
     const QModelIndex best = lines()->index(5, RunsModel::Best);  // of the inner group
