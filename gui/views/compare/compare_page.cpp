@@ -162,6 +162,9 @@ Card* ComparePage::makeDifferences() {
   connect(numbers_, &Segment::currentChanged, this, [this](int choice) {
     differences_.setDifferences(choice == 1);
     table_.setDifferences(choice == 1);
+    if (data_.comparison->runs.empty()) return;
+    showGroups();
+    timelines_->setBaseline(differencesFrom());
   });
   keysShown_ = new Segment({tr("what differs"), tr("all keys")});
   keysShown_->setObjectName(QStringLiteral("keys"));
@@ -428,9 +431,17 @@ QStringList ComparePage::groupNames() const {
   }
 }
 
+/// With two runs the differences have a column of their own.
+qint64 ComparePage::differencesFrom() const {
+  const bool wanted = numbers_->current() == 1 && data_.comparison->runs.size() > 2;
+  return wanted ? choices_.baseline() : 0;
+}
+
 void ComparePage::showGroups() {
   const QStringList names = groupNames();
-  groups_.setGroups(*data_.keys, names);
+  const qint64 from = differencesFrom();
+  groups_.setGroups(*data_.keys, names,
+                    from != 0 ? std::optional(data_.indexOf(from)) : std::nullopt);
   groupTable_->resizeColumnsToContents();
   const int rows = std::min(groups_.rowCount(), kMaxGroupRows);
   groupTable_->setFixedHeight((rows + 2) * kRowHeight + 8);
@@ -485,10 +496,11 @@ void ComparePage::showMemory() {
 }
 
 void ComparePage::showSteps() {
+  timelines_->setBaseline(differencesFrom());
   timelines_->display(data_, coloring_.strokes);
   std::vector<std::shared_ptr<const workbench::RunSteps>> steps;
   for (const ShownStep& shown : data_.steps) steps.push_back(shown.facts.steps);
-  nodes_->setSteps(std::move(steps), data_.rank);
+  nodes_->setSteps(std::move(steps), data_.rank, choices_.baseline());
   const bool two = steps_->direction() == QBoxLayout::TopToBottom && !nodes_->isHidden();
   rows_->setStretchFactor(steps_, two ? 2 : 1);
   if (const qint64 run = std::exchange(nodesOf_, 0); run != 0) {

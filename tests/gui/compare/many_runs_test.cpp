@@ -204,6 +204,19 @@ class ManyRunsTest : public QObject {
                  QStringLiteral("612 ms  [612 ms to 612 ms]"));
         QVERIFY(model->index(0, column).data(BestRole).toBool());
         QVERIFY(!model->index(2, column).data(BestRole).toBool());
+        // The first run is the baseline, and its group is what the others are differences from.
+        const QString value = model->index(2, column).data().toString();
+        auto* numbers = shown.page.findChild<Segment*>(QStringLiteral("numbers"));
+        QTest::mouseClick(numbers->button(1), Qt::LeftButton);
+        QCOMPARE(model->index(0, column).data().toString(),
+                 QStringLiteral("612 ms  [612 ms to 612 ms]"));
+        const QModelIndex slower = model->index(2, column);
+        QVERIFY2(slower.data().toString().startsWith(QChar('+')),
+                 qPrintable(slower.data().toString()));
+        QVERIFY(slower.data(HeatRole).toDouble() < 0);
+        QVERIFY(slower.data(Qt::ToolTipRole).toString().contains(value.section(QChar(' '), 0, 1)));
+        QTest::mouseClick(numbers->button(0), Qt::LeftButton);
+        QCOMPARE(model->index(2, column).data().toString(), value);
         return;
       }
     QFAIL("the step's time is no column");

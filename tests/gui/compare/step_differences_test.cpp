@@ -201,6 +201,41 @@ class StepDifferencesTest : public QObject {
     QCOMPARE(bad, QStringList{QStringLiteral("+30.0 ms")});
   }
 
+  // As every number of the page, and as the keys in the table of differences.
+  void theBaselineIsTheFirstSideAndWhatStatisticsDifferFrom() {
+    Shown shown(path_, {first_, second_, neither_});
+    ComparePage& page = shown.page;
+    QTRY_VERIFY(page.isReady());
+    const auto figures = [&] {
+      QStringList texts;
+      for (const QLabel* label : page.findChild<StepStatistics*>()->findChildren<QLabel*>())
+        texts << label->text();
+      return texts;
+    };
+    QVERIFY(!figures().contains(QStringLiteral("−30.0 ms")));
+    auto* numbers = page.findChild<Segment*>(QStringLiteral("numbers"));
+    QTest::mouseClick(numbers->button(1), Qt::LeftButton);
+    QVERIFY(figures().contains(QStringLiteral("−30.0 ms")));
+    QVERIFY(figures().contains(QStringLiteral("from baseline")));
+    auto* left = page.findChild<QComboBox*>(QStringLiteral("leftSide"));
+    QCOMPARE(left->currentText(), QStringLiteral("first, measured"));
+    const auto isWorse = [&] {
+      for (const QLabel* label : page.findChild<StepStatistics*>()->findChildren<QLabel*>())
+        if (label->property("tone") == QStringLiteral("bad") &&
+            label->text() == QStringLiteral("+30.0 ms"))
+          return true;
+      return false;
+    };
+    QVERIFY(!isWorse());
+    for (auto* chip : page.findChild<RunChips*>()->findChildren<QWidget*>())
+      if (chip->accessibleName() == QStringLiteral("third")) {
+        QTest::keyClick(chip, Qt::Key_B);
+        break;
+      }
+    QTRY_COMPARE(left->currentText(), QStringLiteral("third, measured"));
+    QTRY_VERIFY(isWorse());
+  }
+
   // Live's "Node by node" keeps the compared runs, and shows the run next to them.
   void nodeByNodeKeepsTheComparison() {
     Shown shown(path_, {second_, neither_});
