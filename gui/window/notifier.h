@@ -1,6 +1,6 @@
 // Tells a person of runs' ends and alerts: alerts as toasts, and both as notifications of the
-// desktop while the window is not active, as the preferences want them by kind. Where the desktop has
-// no service for them, its tray shows them; without a tray, none is shown. GUI thread only.
+// desktop while the window is not active, as the preferences want them by kind. Where the desktop
+// has no service for them, its tray shows them; without a tray, none is shown. GUI thread only.
 #pragma once
 
 #include <QSystemTrayIcon>

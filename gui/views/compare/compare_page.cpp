@@ -16,7 +16,6 @@
 #include "gui/views/compare/run_groups.h"
 #include "gui/widgets/empty_state.h"
 #include "gui/widgets/file_dialog.h"
-#include "gui/widgets/focus_line.h"
 #include "gui/widgets/folding_row.h"
 #include "gui/widgets/layouts.h"
 #include "gui/widgets/run_chooser.h"
@@ -181,18 +180,10 @@ Card* ComparePage::makeDifferences() {
   tables_->addWidget(differenceView_);
   tables_->addWidget(new RunTable(table_, choices_));
   differenceCard_->body()->addWidget(tables_, 1);
-  groupTable_ = new QTableView;
-  groupTable_->setObjectName(QStringLiteral("groupTable"));
-  groupTable_->setAccessibleName(tr("Groups"));
-  groupTable_->setModel(&groups_);
+  groupTable_ = new FigureTable(QStringLiteral("groupTable"), tr("Groups"), groups_);
   groupTable_->setItemDelegate(new ValueDelegate(groupTable_));
-  new FocusLine(groupTable_);
-  groupTable_->setFrameShape(QFrame::NoFrame);
-  groupTable_->setShowGrid(false);
   groupTable_->setCornerButtonEnabled(false);
-  groupTable_->setTabKeyNavigation(false);
-  groupTable_->verticalHeader()->setDefaultSectionSize(kRowHeight);
-  groupTable_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  groupTable_->verticalHeader()->show();
   differenceCard_->body()->addWidget(groupTable_);
   return differenceCard_;
 }
@@ -239,8 +230,8 @@ void ComparePage::resizeEvent(QResizeEvent* event) {
 }
 
 QList<KeyTable> ComparePage::keys() const {
-  return {runKeys(), ParallelPlot::keys(), ScatterPlot::keys(), LineChart::keys(),
-          TimelineWidget::keys()};
+  return {runKeys(),         ParallelPlot::keys(),   ScatterPlot::keys(),
+          LineChart::keys(), TimelineWidget::keys(), FigureTable::keys()};
 }
 
 QString ComparePage::subtitle() const {

@@ -19,6 +19,7 @@
 #include "gui/views/compare/relations.h"
 #include "gui/views/compare/run_chips.h"
 #include "gui/views/compare/run_table.h"
+#include "gui/widgets/figure_table.h"
 #include "gui/widgets/segment.h"
 
 namespace heddle::gui {
@@ -111,7 +112,7 @@ class ComparePage : public Page {
   QPushButton* showAll_;
   QStackedWidget* tables_;
   DifferenceView* differenceView_;
-  QTableView* groupTable_;
+  FigureTable* groupTable_;
   Card* differenceCard_;
   Segment* keysShown_;
   Segment* numbers_;

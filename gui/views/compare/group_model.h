@@ -1,6 +1,7 @@
 // Groups of runs as a table: a row a group, a column a result: the mean over its runs, their range
-// in the tooltip and, where there is one, behind the mean. The best mean is marked. With a baseline,
-// means are shown as differences from its group's, or where it is in none from its own values.
+// in the tooltip and, where there is one, behind the mean. The best mean is marked. With a
+// baseline, means are shown as differences from its group's, or where it is in none from its own
+// values.
 #pragma once
 
 #include <QAbstractTableModel>

@@ -49,6 +49,7 @@ Relations::Relations(CompareChoices& choices, QWidget* parent)
   plots_->addWidget(parallel_);
   plots_->addWidget(scatter_);
   body()->addWidget(plots_);
+  addControl(pictureButton(plots_, tr("Menu of relations"), [this] { return table(); }));
   setMinimumHeight(320);
   const auto highlight = [this](const QSet<qint64>& runs) { choices_.setHighlighted(runs); };
   connect(parallel_, &ParallelPlot::brushed, this, highlight);
@@ -135,6 +136,27 @@ void Relations::show() {
     showScatter(runs);
   else
     showParallel(runs);
+}
+
+TextTable Relations::table() const {
+  std::vector<const ComparedKey*> keys;
+  if (kind_->current() == 1) {
+    for (const KeyBox* box : {x_, y_})
+      if (box->key()) keys.push_back(&(*keys_)[*box->key()]);
+  } else {
+    for (const QString& name : axes_)
+      if (const auto key = std::ranges::find(*keys_, name, &ComparedKey::name); key != keys_->end())
+        keys.push_back(&*key);
+  }
+  TextTable table{title(), {tr("run")}, {}};
+  for (const ComparedKey* key : keys) table.heads << key->name;
+  for (size_t run = 0; run < runs_.size(); ++run) {
+    if (choices_.isHidden(runs_[run].id)) continue;
+    QStringList row{format::spelled(runs_[run].name)};
+    for (const ComparedKey* key : keys) row << key->texts[static_cast<qsizetype>(run)];
+    table.rows.push_back(std::move(row));
+  }
+  return table;
 }
 
 void Relations::showParallel(const std::vector<PlottedRun>& runs) {

@@ -184,9 +184,9 @@ QLabel* StepStatistics::overlapOf(size_t run) const {
   if (!baseline_ || run == *baseline_) return figure(format::percent(share));
   const double points = (share - runs_[*baseline_].spent.overlap()) * 100;
   const QString size = QString::number(std::abs(points), 'f', 1);
-  return figure(tr("%1 points").arg(size == QLatin1String("0.0")
-                                        ? QStringLiteral("0")
-                                        : format::signedValue(size, points < 0)),
+  return figure(tr("%1 points")
+                    .arg(size == QLatin1String("0.0") ? QStringLiteral("0")
+                                                      : format::signedValue(size, points < 0)),
                 "mono-muted");
 }
 

@@ -76,8 +76,7 @@ void RunExport::checkOne() {
       },
       [this, id = runs_.first()](const Result<Checked>& checked) {
         checkedRun_ = id;
-        const QString error =
-            checked ? QString() : QString::fromStdString(checked.error().message);
+        const QString error = checked ? QString() : QString::fromStdString(checked.error().message);
         checked_ = checked.value_or(Checked{{}, error, error});
         take(checked_);
       });

@@ -1,4 +1,5 @@
-// Runs to folders: their records, or the newest checkpoint's weights. A run to one file, to be sent.
+// Runs to folders: their records, or the newest checkpoint's weights. A run to one file, to be
+// sent.
 #pragma once
 
 #include <QAction>

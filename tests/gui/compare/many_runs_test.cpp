@@ -1,5 +1,6 @@
 // Many runs on the Compare page, as a person uses them: sorted, highlighted, hidden, against a
 // baseline, coloured by a key.
+#include <QClipboard>
 #include <QHeaderView>
 #include <QTest>
 
@@ -188,7 +189,7 @@ class ManyRunsTest : public QObject {
   void groupsHaveMeanAndRange() {
     ManyShown shown(many_.path(), many_.ids.first(18));
     QTRY_VERIFY(shown.page.isReady());
-    auto* groups = shown.named<QTableView>(QStringLiteral("Groups"));
+    auto* groups = shown.named<FigureTable>(QStringLiteral("Groups"));
     QVERIFY(!groups->isVisible());
     auto* box = shown.named<QComboBox>(QStringLiteral("Grouped by"));
     box->setFocus();
@@ -198,6 +199,12 @@ class ManyRunsTest : public QObject {
     const QAbstractItemModel* model = groups->model();
     QCOMPARE(model->rowCount(), 3);
     QCOMPARE(model->headerData(0, Qt::Vertical).toString(), QStringLiteral("mode auto · 6 runs"));
+    groups->setFocus();
+    QTest::keySequence(groups, QKeySequence::Copy);
+    const QStringList copied = QGuiApplication::clipboard()->text().split(QChar('\n'));
+    QCOMPARE(copied.size(), 5);  // heads, three groups, the last line's end
+    QVERIFY(copied[0].startsWith(QChar('\t')));
+    QVERIFY2(copied[1].startsWith(QStringLiteral("mode auto · 6 runs\t")), qPrintable(copied[1]));
     for (int column = 0; column < model->columnCount(); ++column)
       if (model->headerData(column, Qt::Horizontal).toString() == QStringLiteral("step, median")) {
         QCOMPARE(model->index(0, column).data().toString(),

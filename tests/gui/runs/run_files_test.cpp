@@ -1,5 +1,5 @@
-// A run goes to somebody else as one file, with what the window offers: saved from one store, chosen
-// and imported into another.
+// A run goes to somebody else as one file, with what the window offers: saved from one store,
+// chosen and imported into another.
 #include <QFileDialog>
 #include <QLineEdit>
 #include <QListView>
@@ -97,8 +97,7 @@ class RunFilesTest : public QObject {
     const QDateTime written = QFileInfo(file()).lastModified();
     QSignalSpy messages(&shown.session, &Session::message);
     shown.action("exportRunFile")->trigger();
-    QTRY_VERIFY(!messages.empty() &&
-                messages.last()[0].toString().contains("it is there already"));
+    QTRY_VERIFY(!messages.empty() && messages.last()[0].toString().contains("it is there already"));
     QCOMPARE(QFileInfo(file()).lastModified(), written);
     poll_.stop();
   }

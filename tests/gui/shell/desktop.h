@@ -1,5 +1,5 @@
-// A desktop as a window's notifications meet it: a bus of the test's own, and on it the service that
-// desktops have, or none.
+// A desktop as a window's notifications meet it: a bus of the test's own, and on it the service
+// that desktops have, or none.
 #pragma once
 
 #include <QDBusArgument>

@@ -1,6 +1,6 @@
 // Another person's store in a second window: two real processes of `heddle`. A plug-in looks into
-// both (window_probe.cpp), and drops the store on the first and takes what is offered, or chooses it
-// in the dialog of "Open another store …".
+// both (window_probe.cpp), and drops the store on the first and takes what is offered, or chooses
+// it in the dialog of "Open another store …".
 #include <QDir>
 #include <QFile>
 #include <QProcess>
