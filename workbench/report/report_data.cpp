@@ -63,15 +63,6 @@ Result<> read_charts(storage::Reader& reader, const std::vector<storage::RunDeta
   return {};
 }
 
-ReportMemory memory_of(const RunSteps& steps) {
-  ReportMemory memory;
-  if (steps.document) memory.predicted = steps.document->memory;
-  for (const auto& [rank, side] : steps.measured)
-    if (side.memory && (!memory.measured || side.memory->total() > memory.measured->total()))
-      memory.measured = side.memory;
-  return memory;
-}
-
 Spent spent_of(const Side& side) {
   Spent spent;
   for (const Stretch& stretch : stretches_of(side.spans, side.step_us))
@@ -93,12 +84,13 @@ Result<> read_steps_of(storage::Reader& reader, const std::vector<storage::RunDe
        ++run)
     shown.insert(runs[run].summary.id);
   std::map<size_t, RunSteps> all;
-  report.memory.resize(runs.size());
   for (size_t run = 0; run < runs.size(); ++run) {
+    auto memory = read_peak_memory(reader, runs[run]);
+    if (!memory) return fail(memory);
+    report.memory.push_back(*memory);
     if (!shown.contains(runs[run].summary.id)) continue;
     auto steps = read_steps(reader, runs[run], query.step);
     if (!steps) return fail(steps);
-    report.memory[run] = memory_of(*steps);
     if (const auto measured = steps->measured.find(query.rank); measured != steps->measured.end())
       report.steps.push_back({run, steps->step, measured->second, spent_of(measured->second)});
     all.emplace(run, std::move(*steps));

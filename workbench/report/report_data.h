@@ -27,10 +27,6 @@ struct ReportChart {
   std::vector<std::vector<std::pair<double, double>>> curves;  // an entry a run; may be empty
 };
 
-struct ReportMemory {
-  std::optional<plan::MemoryBytes> predicted, measured;  // of the rank that holds most
-};
-
 /// A measured step of one rank.
 struct ReportStep {
   size_t run = 0;
@@ -50,7 +46,7 @@ struct Report {
   storage::Comparison comparison;
   size_t baseline = 0;
   std::vector<ReportChart> charts;
-  std::vector<ReportMemory> memory;  // an entry a run
+  std::vector<PeakMemory> memory;  // an entry a run
   int64_t rank = 0;
   std::vector<ReportStep> steps;
   std::vector<ReportAlignment> alignments;

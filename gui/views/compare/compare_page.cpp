@@ -455,7 +455,6 @@ void ComparePage::showCurves() {
 }
 
 MemoryBars::Run ComparePage::memoryOf(size_t run) const {
-  const storage::RunId id = data_.comparison->runs[run].id;
   MemoryBars::Run bars;
   bars.name = format::spelled(data_.comparison->runs[run].name);
   bars.stroke = coloring_.strokes[static_cast<qsizetype>(run)];
@@ -470,13 +469,8 @@ MemoryBars::Run ComparePage::memoryOf(size_t run) const {
             storage::difference_of(result.key, result.values[baseline], result.values[run]))
       peak.difference = QString::fromStdString(storage::difference_text(result.key, *difference));
   }
-  const auto shown = std::ranges::find(data_.steps, id, &ShownStep::run);
-  if (shown == data_.steps.end()) return bars;
-  const workbench::RunSteps& steps = *shown->facts.steps;
-  if (steps.document) bars.predicted.uses = steps.document->memory;
-  for (const auto& [rank, side] : steps.measured)
-    if (side.memory && (!bars.measured.uses || side.memory->total() > bars.measured.uses->total()))
-      bars.measured.uses = side.memory;
+  bars.predicted.uses = data_.memory[run].predicted;
+  bars.measured.uses = data_.memory[run].measured;
   return bars;
 }
 

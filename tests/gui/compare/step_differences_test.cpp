@@ -2,8 +2,10 @@
 #include "gui/views/compare/step_differences.h"
 
 #include <QAbstractItemModelTester>
+#include <QMenu>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
 #include <nlohmann/json.hpp>
 
 #include "gui/theme/theme.h"
@@ -36,6 +38,7 @@ std::string planOf() {
   rank.memory[plan::Category::parameters] = 100 << 20;
   rank.memory[plan::Category::other] = 50 << 20;
   document.ranks_shown = {rank};
+  document.memory = rank.memory;
   for (const char* name : {"layers.0", "layers.1"}) {
     plan::BucketFigures bucket;
     bucket.name = name;
@@ -199,6 +202,38 @@ class StepDifferencesTest : public QObject {
     for (const QLabel* label : page.findChild<StepStatistics*>()->findChildren<QLabel*>())
       if (label->property("tone") == QStringLiteral("bad")) bad << label->text();
     QCOMPARE(bad, QStringList{QStringLiteral("+30.0 ms")});
+  }
+
+  // Of more runs than have timelines.
+  void everyRunsMemoryHasItsUses() {
+    const QString path = folder_.filePath(QStringLiteral("six.sqlite"));
+    QList<qint64> runs;
+    {
+      auto writer = must(storage::Writer::open(path.toStdString()));
+      must(writer->take_lease());
+      for (int i = 0; i < 6; ++i) runs << addRun(*writer, "run-" + std::to_string(i), true);
+    }
+    Shown shown(path, runs);
+    QTRY_VERIFY(shown.page.isReady());
+    for (auto* button : shown.page.findChild<MemoryBars*>()->findChildren<QToolButton*>())
+      QTest::mouseClick(button, Qt::LeftButton);
+    auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+    QVERIFY(menu);
+    menu->actions().first()->trigger();
+    menu->close();
+    auto* dialog = shown.page.findChild<TableDialog*>();
+    QVERIFY(dialog);
+    const auto* table = dialog->findChild<QTableView*>();
+    QCOMPARE(table->model()->rowCount(), 12);
+    QStringList last, heads;
+    for (int column = 0; column < table->model()->columnCount(); ++column) {
+      heads << table->model()->headerData(column, Qt::Horizontal).toString();
+      last << cell(*table, 11, column);
+    }
+    QCOMPARE(last[1], QStringLiteral("measured"));
+    QCOMPARE(last[heads.indexOf("peak")], QStringLiteral("191 MiB"));
+    QCOMPARE(last[heads.indexOf("parameters")], QStringLiteral("100 MiB"));
+    QCOMPARE(last[heads.indexOf("other")], QStringLiteral("90.7 MiB"));
   }
 
   // As every number of the page, and as the keys in the table of differences.
