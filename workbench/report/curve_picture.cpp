@@ -27,9 +27,13 @@ struct ChartExtent {
   bool valid() const { return low <= high; }
 };
 
+std::string x_text(const std::string& x, double at) {
+  return x == "time" ? seconds_text(at) : count_text(at);
+}
+
 }  // namespace
 
-Svg curve_picture(const ReportChart& chart) {
+Svg curve_picture(const Report& report, const ReportChart& chart) {
   Svg svg(kChartWidth, kChartHeight);
   ChartExtent x, whole, settled;
   for (const auto& curve : chart.curves)
@@ -57,20 +61,22 @@ Svg curve_picture(const ReportChart& chart) {
   };
   for (const double tick : round_ticks(y.low, y.high, 5)) {
     svg.line(kChartLeft, up(tick), kChartWidth - kChartRight, up(tick), kFrame);
-    svg.text(kChartLeft - 6, up(tick) + 4, telemetry::value_text(chart.metric, tick),
+    svg.text(kChartLeft - 6, up(tick) + 4, telemetry::value_text(chart.of.metric, tick),
              Svg::Anchor::end);
   }
   for (const double tick : round_ticks(x.low, x.high, 6)) {
     svg.line(across(tick), kChartHeight - kChartBottom, across(tick),
              kChartHeight - kChartBottom + 4, kMutedInk);
-    svg.text(across(tick), kChartHeight - kChartBottom + 16, count_text(tick), Svg::Anchor::middle);
+    svg.text(across(tick), kChartHeight - kChartBottom + 16, x_text(chart.of.x, tick),
+             Svg::Anchor::middle);
   }
-  svg.text(kChartWidth - kChartRight, kChartHeight - 4, "step", Svg::Anchor::end);
+  svg.text(kChartWidth - kChartRight, kChartHeight - 4, chart.of.x.empty() ? "step" : chart.of.x,
+           Svg::Anchor::end);
   if (cut)
     svg.text(kChartLeft + 6, kChartTop + 8,
              fmt::format("the start is outside of the picture: from {} to {}",
-                         telemetry::value_text(chart.metric, whole.low),
-                         telemetry::value_text(chart.metric, whole.high)),
+                         telemetry::value_text(chart.of.metric, whole.low),
+                         telemetry::value_text(chart.of.metric, whole.high)),
              Svg::Anchor::start, kMutedInk);
   double taken = -1;  // numbers at the ends of curves do not meet
   std::vector<std::pair<double, size_t>> ends;
@@ -81,7 +87,7 @@ Svg curve_picture(const ReportChart& chart) {
     if (curve.empty()) continue;
     std::vector<std::pair<double, double>> points;
     for (const auto& [step, value] : curve) points.emplace_back(across(step), up(value));
-    svg.polyline(points, run_color(run), 1.4, run_dashes(run));
+    svg.polyline(points, color_of(report, run), 1.4, run_dashes(run));
     ends.emplace_back(points.back().second, run);
   }
   svg.end_area();
@@ -90,7 +96,7 @@ Svg curve_picture(const ReportChart& chart) {
     if (at < taken + 10) continue;
     taken = at;
     const double end = across(chart.curves[run].back().first);
-    svg.text(end + 4, at + 4, run_number(run), Svg::Anchor::start, run_color(run), true);
+    svg.text(end + 4, at + 4, run_number(run), Svg::Anchor::start, color_of(report, run), true);
   }
   return svg;
 }

@@ -524,12 +524,38 @@ void ComparePage::openChooser(QWidget* at, std::vector<storage::RunSummary> all,
   chooser->open(at);
 }
 
+/// Charts, colours and groups as they are on the page; on white, as a report is.
+void ComparePage::describeLook(workbench::ReportQuery& query) const {
+  for (const MetricChart* chart : board_->charts()) {
+    const ChartSpec& spec = chart->spec();
+    workbench::ReportChartQuery of{.metric = spec.metric,
+                                   .x = spec.x == ChartX::step     ? ""
+                                        : spec.x == ChartX::tokens ? "tokens"
+                                                                   : "time",
+                                   .difference = spec.difference};
+    if (std::ranges::find(query.charts, of) == query.charts.end())
+      query.charts.push_back(std::move(of));
+  }
+  QList<qint64> ids;
+  for (const storage::RunSummary& run : data_.comparison->runs) ids.append(run.id);
+  const auto key = colorBy_->key();
+  const RunColoring coloring = key ? colorByKey((*data_.keys)[*key], Scheme::light)
+                                   : colorByRun(session().runSlots().of(ids), Scheme::light);
+  if (key) query.colored_by = (*data_.keys)[*key].name.toStdString();
+  const QStringList groups = groupNames();
+  for (qsizetype i = 0; i < ids.size(); ++i) {
+    query.colors[ids[i]] = coloring.strokes[i].color.name().toStdString();
+    if (!groups.value(i).isEmpty()) query.groups[ids[i]] = groups[i].toStdString();
+  }
+}
+
 /// Hidden runs are left out, and plans: the store does not have them.
 void ComparePage::writeReport() {
   workbench::ReportQuery query{
       .baseline = choices_.baseline(), .rank = timelines_->rank(), .step = timelines_->step()};
   for (const storage::RunSummary& run : data_.comparison->runs)
     if (!isPlanned(run.id) && !choices_.isHidden(run.id)) query.runs.push_back(run.id);
+  describeLook(query);
   for (const qint64 run : choices_.timelines())
     if (!isPlanned(run)) query.timelines.push_back(run);
   QString file = FileDialog::fileToSave(

@@ -21,6 +21,7 @@
 #include "gui/views/compare/run_table.h"
 #include "gui/widgets/figure_table.h"
 #include "gui/widgets/segment.h"
+#include "workbench/report/report_data.h"
 
 namespace heddle::gui {
 
@@ -84,6 +85,7 @@ class ComparePage : public Page {
                    const std::function<void(qint64, bool)>& tick);
   void copyTable();
   void writeReport();
+  void describeLook(workbench::ReportQuery& query) const;
 
   Job newest_;
   Job reading_;
