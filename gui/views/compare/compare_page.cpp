@@ -133,6 +133,8 @@ QWidget* ComparePage::makeTop() {
                         {tr("nothing"), tr("equal recipes (seeds)"), tr("sweep or group")});
   for (KeyBox* box : {colorBy_, groupBy_})
     connect(box, &QComboBox::currentIndexChanged, this, &ComparePage::display);
+  colorBy_->setToolTip(
+      tr("Curves, chips and tables in the colours of a key's values, instead of one for each run"));
   groupBy_->setToolTip(tr("Charts draw a group as its mean and its range"));
   showAll_ = linkButton({});
   showAll_->setObjectName(QStringLiteral("showAllRuns"));

@@ -39,6 +39,8 @@ CompareTimelines::CompareTimelines(QWidget* parent) : Card(tr("Timelines"), pare
   alignedAt_->setToolTip(
       tr("What begins at the same place in every timeline. The chosen row is "
          "that of the table below."));
+  step_->setToolTip(tr("Steps that all of these runs have profiled"));
+  rank_->setToolTip(tr("Whose timeline and memory are shown of each run"));
   allowChosenRow(false);
   for (QComboBox* box : {step_, rank_})
     connect(box, &QComboBox::activated, this, &CompareTimelines::readNeeded);

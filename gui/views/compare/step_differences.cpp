@@ -67,6 +67,8 @@ QWidget* StepDifferences::makeHead() {
   right_ = new QComboBox;
   right_->setObjectName(QStringLiteral("rightSide"));
   right_->setAccessibleName(tr("The other side"));
+  left_->setToolTip(tr("The step that differences are taken from"));
+  right_->setToolTip(tr("The step whose differences are shown"));
   for (QComboBox* box : {left_, right_}) {
     box->setProperty("role", "mono");
     box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
