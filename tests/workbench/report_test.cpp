@@ -115,6 +115,17 @@ class ReportTest : public QObject {
     const QString html = QString::fromStdString(html_report(report));
     QVERIFY(html.contains("over time"));
     QVERIFY(html.contains("sweep &lt;a&gt;"));
+    // Both in one group: a mean between the two, 0.5 apart.
+    asked.charts = {{.metric = "loss"}};
+    asked.groups = {{asked.runs[0], "both"}, {asked.runs[1], "both"}};
+    const Report grouped = must(read_report(reader, asked));
+    const ReportChart& loss = grouped.charts.front();
+    QVERIFY(loss.curves[0].empty() && loss.curves[1].empty());
+    QCOMPARE(loss.bands.size(), size_t(1));
+    QCOMPARE(loss.bands[0].mean.back().second, 0.35);
+    QCOMPARE(loss.bands[0].low.back().second, 0.1);
+    QCOMPARE(loss.bands[0].high.back().second, 0.6);
+    QVERIFY(curve_picture(grouped, loss).document().find(">both<") != std::string::npos);
     const Svg picture = curve_picture(report, report.charts[0]);
     QVERIFY(picture.document().find("#123456") != std::string::npos);
     QVERIFY(picture.document().find(run_color(1)) != std::string::npos);

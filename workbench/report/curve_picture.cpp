@@ -43,6 +43,14 @@ Svg curve_picture(const Report& report, const ReportChart& chart) {
       if (curve.size() < kFewPointsToSettle || i >= curve.size() / kFewPointsToSettle)
         settled.include(curve[i].second);
     }
+  for (const ReportBand& band : chart.bands)
+    for (size_t i = 0; i < band.mean.size(); ++i) {
+      x.include(band.mean[i].first);
+      for (const auto* part : {&band.low, &band.high}) {
+        whole.include((*part)[i].second);
+        if (i >= band.mean.size() / kFewPointsToSettle) settled.include((*part)[i].second);
+      }
+    }
   if (!x.valid() || !whole.valid()) return svg;
   const bool cut = is_range(settled.low, settled.high) &&
                    whole.high - whole.low > kMuchLarger * (settled.high - settled.low);
@@ -90,7 +98,19 @@ Svg curve_picture(const Report& report, const ReportChart& chart) {
     svg.polyline(points, color_of(report, run), 1.4, run_dashes(run));
     ends.emplace_back(points.back().second, run);
   }
+  for (const ReportBand& band : chart.bands)
+    for (const auto& [part, width] :
+         {std::pair{&band.low, 0.5}, std::pair{&band.high, 0.5}, std::pair{&band.mean, 2.0}}) {
+      std::vector<std::pair<double, double>> points;
+      for (const auto& [place, value] : *part) points.emplace_back(across(place), up(value));
+      svg.polyline(points, color_of(report, band.first), width, {});
+    }
   svg.end_area();
+  for (const ReportBand& band : chart.bands) {
+    const auto& [place, value] = band.mean.back();
+    svg.text(across(place) - 4, up(value) - 6, band.group, Svg::Anchor::end,
+             color_of(report, band.first), true);
+  }
   std::ranges::sort(ends);
   for (const auto& [at, run] : ends) {
     if (at < taken + 10) continue;

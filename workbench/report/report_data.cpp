@@ -34,6 +34,7 @@ Result<Points> read_axis(storage::Reader& reader, const storage::RunDetail& run,
   return axis;
 }
 
+/// On the line through the two neighbours, also beyond the ends.
 double place_along(const Points& axis, double step) {
   if (axis.size() == 1) return axis.front().second;
   const auto after = std::ranges::upper_bound(axis.begin() + 1, axis.end() - 1, step, {},
@@ -60,6 +61,49 @@ Result<Points> read_curve(storage::Reader& reader, const storage::RunDetail& run
   return curve;
 }
 
+/// At the x of any of the curves, over those that reach it.
+ReportBand band_of(const std::vector<const Points*>& curves) {
+  std::set<double> places;
+  for (const Points* curve : curves)
+    for (const auto& [x, y] : *curve) places.insert(x);
+  ReportBand band;
+  const size_t every = places.size() / kPoints + 1;
+  size_t at = 0;
+  for (const double x : places) {
+    if (at++ % every != 0) continue;
+    double sum = 0, low = INFINITY, high = -INFINITY;
+    int count = 0;
+    for (const Points* curve : curves) {
+      if (curve->empty() || x < curve->front().first || x > curve->back().first) continue;
+      const double value = place_along(*curve, x);
+      sum += value;
+      low = std::min(low, value);
+      high = std::max(high, value);
+      ++count;
+    }
+    band.mean.emplace_back(x, sum / count);
+    band.low.emplace_back(x, low);
+    band.high.emplace_back(x, high);
+  }
+  return band;
+}
+
+/// Puts the groups' bands in place of their runs' curves.
+void put_together(ReportChart& chart, const std::vector<std::string>& groups) {
+  std::map<std::string, std::vector<size_t>> members;
+  for (size_t run = 0; run < groups.size(); ++run)
+    if (!groups[run].empty() && !chart.curves[run].empty()) members[groups[run]].push_back(run);
+  for (const auto& [group, runs] : members) {
+    std::vector<const Points*> curves;
+    for (const size_t run : runs) curves.push_back(&chart.curves[run]);
+    ReportBand band = band_of(curves);
+    band.group = group;
+    band.first = runs.front();
+    chart.bands.push_back(std::move(band));
+    for (const size_t run : runs) chart.curves[run].clear();
+  }
+}
+
 /// At the steps of both; the finer curve is taken at its last point before.
 Points difference_of(const Points& curve, const Points& baseline) {
   Points difference;
@@ -83,7 +127,7 @@ Result<> read_charts(storage::Reader& reader, const std::vector<storage::RunDeta
                      const ReportQuery& query, Report& report) {
   const size_t points = runs.size() > kManyRuns ? kFewPoints : kPoints;
   for (const ReportChartQuery& of : query.charts.empty() ? usual_charts() : query.charts) {
-    ReportChart chart{of, {}};
+    ReportChart chart{of, {}, {}};
     for (const storage::RunDetail& run : runs) {
       auto curve = read_curve(reader, run, of, points);
       if (!curve) return fail(curve);
@@ -95,7 +139,8 @@ Result<> read_charts(storage::Reader& reader, const std::vector<storage::RunDeta
         chart.curves[run] =
             run == report.baseline ? Points() : difference_of(chart.curves[run], baseline);
     }
-    if (!std::ranges::all_of(chart.curves, &Points::empty))
+    if (of.grouped) put_together(chart, report.groups);
+    if (!chart.bands.empty() || !std::ranges::all_of(chart.curves, &Points::empty))
       report.charts.push_back(std::move(chart));
   }
   return {};

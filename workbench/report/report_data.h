@@ -18,6 +18,7 @@ struct ReportChartQuery {
   std::string metric;
   std::string x = {};       // "tokens" or "time", see storage::Reader::series; empty: the step
   bool difference = false;  // from the baseline
+  bool grouped = true;      // runs of one group as their mean and range
   bool operator==(const ReportChartQuery&) const = default;
 };
 
@@ -33,10 +34,18 @@ struct ReportQuery {
   std::map<storage::RunId, std::string> groups = {};  // their names
 };
 
+/// A group's curves as one.
+struct ReportBand {
+  std::string group;
+  size_t first = 0;  // the run that has its colour
+  std::vector<std::pair<double, double>> mean, low, high;
+};
+
 /// One metric of all runs.
 struct ReportChart {
   ReportChartQuery of;  // a difference is at the x that both have
   std::vector<std::vector<std::pair<double, double>>> curves;  // an entry a run; may be empty
+  std::vector<ReportBand> bands;                               // whose runs' own curves are empty
 };
 
 /// A measured step of one rank.

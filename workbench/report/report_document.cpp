@@ -137,6 +137,8 @@ ReportSection curves_section(const Report& report) {
     section.pictures.push_back({std::move(title), curve_picture(report, chart)});
   }
   section.words.push_back("The numbers at the ends are the runs'.");
+  if (!report.groups.empty())
+    section.words.push_back("A group is its mean between its lowest and its highest run.");
   if (!report.colored_by.empty())
     section.words.push_back(fmt::format("Colours are by {}.", report.colored_by));
   return section;

@@ -534,7 +534,8 @@ void ComparePage::describeLook(workbench::ReportQuery& query) const {
                                    .x = spec.x == ChartX::step     ? ""
                                         : spec.x == ChartX::tokens ? "tokens"
                                                                    : "time",
-                                   .difference = spec.difference};
+                                   .difference = spec.difference,
+                                   .grouped = spec.aggregate};
     if (std::ranges::find(query.charts, of) == query.charts.end())
       query.charts.push_back(std::move(of));
   }
