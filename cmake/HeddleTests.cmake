@@ -6,7 +6,7 @@
 # and in its program the name of its first source. NEEDS: what is built before the program runs. PROGRAM: another
 # program than the folder's; the caller says why. WAITS: it mostly waits, for a host or a deadline, and may run beside
 # those that work. Tests find fixtures under HEDDLE_SOURCE_DIR and programs under HEDDLE_BINARY_DIR; what they calibrate,
-# check or trust is not the user's.
+# check, trust or show on the desktop is not the user's.
 function(heddle_test name)
   cmake_parse_arguments(ARG "WAITS" "TIMEOUT;PROGRAM" "SOURCES;LINK;NEEDS" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -47,7 +47,7 @@ function(heddle_test name)
   # One limit holds: Qt Test's own is for a function.
   math(EXPR limit_ms "1000 * ${ARG_TIMEOUT}")
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} COST ${cost} PROCESSORS ${places} ENVIRONMENT
-                                          "QT_QPA_PLATFORM=offscreen;HEDDLE_VERIFY=1;XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/test-cache;XDG_DATA_HOME=${CMAKE_BINARY_DIR}/test-data;QTEST_FUNCTION_TIMEOUT=${limit_ms}")
+                                          "QT_QPA_PLATFORM=offscreen;DBUS_SESSION_BUS_ADDRESS=disabled:;HEDDLE_VERIFY=1;XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/test-cache;XDG_DATA_HOME=${CMAKE_BINARY_DIR}/test-data;QTEST_FUNCTION_TIMEOUT=${limit_ms}")
 endfunction()
 
 # The name of the folder's test program.

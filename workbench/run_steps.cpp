@@ -6,6 +6,7 @@
 
 #include "base/read_json.h"
 #include "engine/recipe/resolve.h"
+#include "storage/difference.h"
 
 namespace heddle::workbench {
 namespace {
@@ -43,16 +44,27 @@ const plan::RankFigures* figures_of(const plan::Document& document, int64_t rank
   return found;
 }
 
+plan::MemoryBytes measured_as_planned(plan::MemoryBytes memory, double measured) {
+  memory[plan::Category::other] = 0;
+  memory[plan::Category::other] = std::llround(measured) - memory.total();
+  return memory;
+}
+
+/// The hash of the plan that the run has executed; empty: it told none.
+std::string executed_plan(const storage::RunDetail& run) {
+  const auto hash = run.environment.find("plan");
+  if (hash == run.environment.end()) return {};
+  const auto* text = std::get_if<std::string>(&hash->second);
+  return text ? *text : std::string();
+}
+
 /// Memory that the plan decides counts as planned; the rest of the measurement is no plan's.
 std::optional<plan::MemoryBytes> measured_memory(storage::Reader& reader, storage::RunId run,
                                                  int32_t rank, const plan::RankFigures* planned) {
   if (!planned) return std::nullopt;
   const auto resident = reader.series(run, "resident_bytes", rank, {}, 1);
   if (!resident || resident->empty() || !std::isfinite(resident->front().max)) return std::nullopt;
-  plan::MemoryBytes memory = planned->memory;
-  memory[plan::Category::other] = 0;
-  memory[plan::Category::other] = std::llround(resident->front().max) - memory.total();
-  return memory;
+  return measured_as_planned(planned->memory, resident->front().max);
 }
 
 }  // namespace
@@ -104,9 +116,7 @@ Result<RunSteps> read_steps(storage::Reader& reader, const storage::RunDetail& r
   if (step == 0 && !profiled->empty()) steps.step = profiled->back();
   auto spans = reader.spans(run.summary.id, steps.step);
   if (!spans) return fail(spans);
-  std::string executed;
-  if (const auto hash = run.environment.find("plan"); hash != run.environment.end())
-    if (const auto* text = std::get_if<std::string>(&hash->second)) executed = *text;
+  const std::string executed = executed_plan(run);
   if (steps.document)
     steps.plan =
         std::make_shared<const StepPlan>(*steps.document, layout_of(run.recipe),
@@ -136,6 +146,27 @@ Result<RunSteps> read_steps(storage::Reader& reader, const storage::RunDetail& r
   }
   if (steps.measured.empty()) steps.step = 0;
   return steps;
+}
+
+Result<PeakMemory> read_peak_memory(storage::Reader& reader, const storage::RunDetail& run) {
+  const auto document = read_document(reader, run.summary.id);
+  if (!document) return fail(document);
+  PeakMemory memory;
+  if (!*document) return memory;
+  memory.predicted = (*document)->memory;
+  if (executed_plan(run) != (*document)->plan_hash) return memory;
+  std::optional<double> peak;
+  if (const auto result = run.results.find("peak_bytes"); result != run.results.end())
+    peak = storage::number_of(result->second);
+  if (!peak) {  // it goes on
+    const auto metrics = reader.metric_summaries(run.summary.id);
+    if (!metrics) return fail(metrics);
+    if (const auto resident = metrics->find("resident_bytes"); resident != metrics->end())
+      peak = resident->second.max;
+  }
+  if (peak && std::isfinite(*peak))
+    memory.measured = measured_as_planned((*document)->memory, *peak);
+  return memory;
 }
 
 std::optional<Pair> pair_of(const RunSteps& left, Kind left_kind, const RunSteps& right,

@@ -38,6 +38,15 @@ struct RunSteps {
 Result<RunSteps> read_steps(storage::Reader& reader, const storage::RunDetail& run,
                             int64_t step = 0);
 
+/// The peak of the rank that holds most, by category; each where it is known.
+struct PeakMemory {
+  std::optional<plan::MemoryBytes> predicted;
+  /// What the plan decides counts as planned; the rest of the measurement is `other`.
+  std::optional<plan::MemoryBytes> measured;
+};
+/// Of any run, profiled or not: no spans are read.
+Result<PeakMemory> read_peak_memory(storage::Reader& reader, const storage::RunDetail& run);
+
 /// Two steps to compare, named so that a reader can tell them apart.
 struct Pair {
   Side left, right;

@@ -6,12 +6,10 @@
 #include <QPainter>
 #include <QToolButton>
 
-#include "gui/charts/chart_export.h"
+#include "gui/charts/chart_menu.h"
 #include "gui/charts/chart_options.h"
-#include "gui/charts/chart_table.h"
 #include "gui/session.h"
 #include "gui/theme/theme.h"
-#include "gui/widgets/file_dialog.h"
 
 namespace heddle::gui {
 namespace {
@@ -64,23 +62,9 @@ void ChartCard::openMenu(const QPoint& at) {
 QMenu* ChartCard::makeMenu() {
   auto* menu = new QMenu(this);
   menu->setAccessibleName(tr("Menu of %1").arg(title()));
-  const auto add = [&](const QString& text, auto&& act) {
-    return menu->addAction(text, this, act);
-  };
-  add(tr("Options …"), [this] { openOptions(); });
-  add(tr("Table of values …"), [this] { (new ChartTable(*this, window()))->open(); });
-  menu->addSeparator();
-  add(tr("Copy picture"), [this] {
-    copyPicture(*this);
-    Q_EMIT session_.message(tr("The picture was copied"), Tone::good);
-  });
-  add(tr("Copy values"), [this] {
-    copyValues(*this);
-    Q_EMIT session_.message(tr("The values were copied"), Tone::good);
-  });
-  for (const QString& ending :
-       {QStringLiteral("PNG"), QStringLiteral("SVG"), QStringLiteral("CSV")})
-    add(tr("Save as %1 …").arg(ending), [this, ending] { save(ending); });
+  menu->addAction(tr("Options …"), this, [this] { openOptions(); });
+  addChartExports(*menu, *this, QString::fromStdString(spec().metric),
+                  [this](const QString& text, Tone tone) { Q_EMIT session_.message(text, tone); });
   menu->addSeparator();
   addChanges(*menu);
   return menu;
@@ -106,21 +90,6 @@ void ChartCard::openOptions() {
   auto* options = new ChartOptions(*this);
   connect(options, &ChartOptions::forAllWanted, this, &ChartCard::forAllWanted);
   options->open(more_);
-}
-
-void ChartCard::save(const QString& ending) {
-  const QString small = QLatin1Char('.') + ending.toLower();
-  const QString start =
-      FileDialog::lastFolder() + QLatin1Char('/') +
-      QString::fromStdString(spec().metric).replace(QLatin1Char('/'), QLatin1Char('_')) + small;
-  QString file = FileDialog::fileToSave(window(), tr("Save %1").arg(title()), start,
-                                        ending + QStringLiteral(" (*") + small + QLatin1Char(')'));
-  if (file.isEmpty()) return;
-  if (!file.endsWith(small, Qt::CaseInsensitive)) file += small;
-  const Result<> saved = saveChart(*this, file);
-  Q_EMIT session_.message(
-      saved ? tr("Saved %1").arg(file) : QString::fromStdString(saved.error().message),
-      saved ? Tone::good : Tone::bad);
 }
 
 void ChartCard::contextMenuEvent(QContextMenuEvent* event) {

@@ -41,7 +41,6 @@ class ChartCard : public MetricChart {
   void addChanges(QMenu& menu);
   void openMenu(const QPoint& at);
   void openOptions();
-  void save(const QString& ending);
 
   Session& session_;
   QToolButton* more_;

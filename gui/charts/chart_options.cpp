@@ -39,6 +39,7 @@ ChartOptions::ChartOptions(MetricChart& chart)
   column->addLayout(form);
   addAxes(*form);
   addCurves(*form);
+  addHelp();
   auto* forAll = linkButton(tr("Use x and smoothing in all charts"));
   connect(forAll, &QPushButton::clicked, this, &ChartOptions::forAllWanted);
   column->addWidget(forAll, 0, Qt::AlignLeft);
@@ -66,6 +67,7 @@ void ChartOptions::addAxes(QGridLayout& form) {
   high_->setAccessibleName(tr("highest y"));
   for (const auto& [field, limit] : {std::pair(low_, spec.limits.low), {high_, spec.limits.high}}) {
     field->setPlaceholderText(tr("automatic"));
+    field->setToolTip(tr("A number, such as 2.5; empty: automatic"));
     if (limit) field->setText(QString::number(*limit / scale_, 'g', 6));
     connect(field, &QLineEdit::textChanged, this, &ChartOptions::apply);
   }
@@ -122,6 +124,22 @@ void ChartOptions::addCurves(QGridLayout& form) {
     connect(box, &QCheckBox::toggled, this, &ChartOptions::apply);
 }
 
+void ChartOptions::addHelp() {
+  x_->setToolTip(
+      tr("What curves are drawn over. Tokens: those that the run has trained on; time: since its "
+         "first step"));
+  logX_->setToolTip(tr("Equal distances are equal factors; values at 0 and below are not drawn"));
+  logY_->setToolTip(logX_->toolTip());
+  smoothing_->setToolTip(tr(
+      "An exponential mean over every sample, drawn over the raw curve; all the way to the left: "
+      "none"));
+  rank_->setToolTip(
+      tr("As one: the first rank's value, the sum, the mean or the highest, as fits the metric"));
+  difference_->setToolTip(
+      tr("The curve less the baseline's at the same x. Compare's chips and table choose the "
+         "baseline"));
+}
+
 void ChartOptions::open(QWidget* at) {
   adjustSize();
   const QRect room = at->screen()->availableGeometry();
@@ -140,7 +158,7 @@ std::optional<double> ChartOptions::limit(QLineEdit* field) const {
   const double value = field->text().trimmed().toDouble(&isNumber);
   const bool good = field->text().trimmed().isEmpty() || isNumber;
   setTone(field, good ? "" : "bad");
-  field->setToolTip(good ? QString() : tr("A number, such as 2.5; empty: automatic"));
+  field->setToolTip(tr("A number, such as 2.5; empty: automatic"));
   return isNumber ? std::optional(value * scale_) : std::nullopt;
 }
 

@@ -29,6 +29,7 @@ class ChartOptions : public QFrame {
  private:
   void addAxes(QGridLayout& form);
   void addCurves(QGridLayout& form);
+  void addHelp();
   void apply();
   std::optional<double> limit(QLineEdit* field) const;
   void showSmoothing();

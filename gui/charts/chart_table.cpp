@@ -1,13 +1,10 @@
 #include "gui/charts/chart_table.h"
 
-#include <QClipboard>
-#include <QGuiApplication>
-#include <QHeaderView>
-#include <QTableView>
+#include <QCoreApplication>
 
 #include "gui/charts/line_chart.h"
 #include "gui/format.h"
-#include "gui/theme/theme.h"
+#include "gui/widgets/text_table.h"
 
 namespace heddle::gui {
 
@@ -40,36 +37,19 @@ QVariant ChartTableModel::headerData(int section, Qt::Orientation orientation, i
   return section == 0 ? values_.xName : values_.curves[static_cast<size_t>(section) - 1].name;
 }
 
-ChartTable::ChartTable(const LineChart& chart, QWidget* parent)
-    : Dialog(chart.title(), {}, Tone::text, parent) {
-  setAttribute(Qt::WA_DeleteOnClose);
+void openChartTable(const LineChart& chart) {
   ChartValues values = valuesOf(chart);
   std::vector<QString> places;
   for (const double x : values.x) places.push_back(chart.placeText(x));
   const QString text = textOf(values, QLatin1Char('\t'));
   const auto rows = static_cast<qint64>(values.x.size());
-  auto* table = new QTableView;
-  table->setModel(new ChartTableModel(std::move(values), chart.unit(), std::move(places), this));
-  table->setAccessibleName(tr("Values of %1").arg(chart.title()));
-  table->setFont(font::mono(12));
-  table->setWordWrap(false);
-  table->setMinimumSize(560, 420);
-  table->setTabKeyNavigation(false);
-  table->verticalHeader()->hide();
-  table->verticalHeader()->setDefaultSectionSize(24);
-  table->horizontalHeader()->setDefaultSectionSize(150);
-  table->setCurrentIndex(table->model()->index(0, 0));
-  body()->addWidget(
-      muted(tr("%1, of the stretch that is shown").arg(format::plural(rows, counted::kRow))));
-  body()->addWidget(table, 1);
-  auto* copy = quietButton(tr("Copy"), QStringLiteral("copy"));
-  connect(copy, &QPushButton::clicked, this,
-          [text] { QGuiApplication::clipboard()->setText(text); });
-  auto* close = primaryButton(tr("Close"));
-  connect(close, &QPushButton::clicked, this, &QDialog::accept);
-  addButton(copy);
-  addButton(close);
-  table->setFocus();
+  auto* model = new ChartTableModel(std::move(values), chart.unit(), std::move(places));
+  auto* dialog =
+      new TableDialog(titleOf(chart), model,
+                      QCoreApplication::translate("ChartTable", "%1, of the stretch that is shown")
+                          .arg(format::plural(rows, counted::kRow)),
+                      text, chart.window());
+  dialog->open();
 }
 
 }  // namespace heddle::gui

@@ -6,7 +6,6 @@
 
 #include "base/number_text.h"
 #include "gui/charts/chart_values.h"
-#include "gui/widgets/dialog.h"
 
 namespace heddle::gui {
 
@@ -28,11 +27,7 @@ class ChartTableModel : public QAbstractTableModel {
   std::vector<QString> places_;  // x with its unit
 };
 
-class ChartTable : public Dialog {
-  Q_OBJECT
-
- public:
-  ChartTable(const LineChart& chart, QWidget* parent);
-};
+/// Over the chart's window.
+void openChartTable(const LineChart& chart);
 
 }  // namespace heddle::gui

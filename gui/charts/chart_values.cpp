@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "gui/charts/line_chart.h"
+#include "gui/widgets/text_table.h"
 
 namespace heddle::gui {
 namespace {
@@ -31,16 +32,11 @@ QString exact(double value) {
   return QString::number(value, 'g', QLocale::FloatingPointShortest);
 }
 
-/// A name that has the separator, a quote or a line break is quoted.
-QString quoted(const QString& name, QChar separator) {
-  if (!name.contains(separator) && !name.contains(QLatin1Char('"')) &&
-      !name.contains(QLatin1Char('\n')))
-    return name;
-  return QLatin1Char('"') + QString(name).replace(QLatin1Char('"'), QLatin1String("\"\"")) +
-         QLatin1Char('"');
-}
-
 }  // namespace
+
+QString titleOf(const LineChart& chart) {
+  return chart.title().isEmpty() ? chart.accessibleName() : chart.title();
+}
 
 ChartValues valuesOf(const LineChart& chart) {
   ChartValues all;
@@ -55,7 +51,7 @@ ChartValues valuesOf(const LineChart& chart) {
   all.x.erase(repeated.begin(), repeated.end());
   for (int i = 0; i < chart.curves(); ++i) {
     const Series& series = chart.series(i);
-    const QString name = chart.name(i).isEmpty() ? chart.title() : chart.name(i);
+    const QString name = chart.name(i).isEmpty() ? titleOf(chart) : chart.name(i);
     const bool group = !chart.members(i).empty();
     addCurve(all, group ? words("%1, mean").arg(name) : name, series, series.y());
     if (series.low().data() != series.y().data()) {
@@ -69,9 +65,9 @@ ChartValues valuesOf(const LineChart& chart) {
 }
 
 QString textOf(const ChartValues& values, QChar separator) {
-  QString text = quoted(values.xName, separator);
+  QString text = quotedCell(values.xName, separator);
   for (const ChartValues::Curve& curve : values.curves)
-    text += separator + quoted(curve.name, separator);
+    text += separator + quotedCell(curve.name, separator);
   text += QLatin1Char('\n');
   for (size_t row = 0; row < values.x.size(); ++row) {
     text += exact(values.x[row]);

@@ -19,6 +19,9 @@ struct ChartValues {
   std::vector<Curve> curves;
 };
 
+/// The chart's title; of one that has none, what it is called for who does not see it.
+QString titleOf(const LineChart& chart);
+
 /// A curve with a smoothed companion has two columns; a point that sums up several samples, and a
 /// group, has its lowest and highest value, too.
 ChartValues valuesOf(const LineChart& chart);

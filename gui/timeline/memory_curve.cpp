@@ -11,6 +11,8 @@
 #include "gui/timeline/memory_colors.h"
 #include "gui/timeline/span_text.h"
 #include "gui/timeline/timeline_layout.h"
+#include "gui/widgets/focus_line.h"
+#include "gui/widgets/picture_menu.h"
 
 namespace heddle::gui {
 namespace {
@@ -33,6 +35,9 @@ MemoryCurve::MemoryCurve(QWidget* parent) : QWidget(parent) {
   setObjectName(QStringLiteral("memoryCurve"));
   setAccessibleName(tr("Memory over the step"));
   setMouseTracking(true);
+  setFocusPolicy(Qt::StrongFocus);  // for the menu by keys
+  new FocusLine(this);
+  setPictureMenu(this, [this] { return table(); });
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
@@ -53,6 +58,18 @@ void MemoryCurve::setMoments(std::shared_ptr<const std::vector<plan::MemoryMomen
   }
   setAccessibleDescription(words);
   update();
+}
+
+TextTable MemoryCurve::table() const {
+  TextTable table{accessibleName(), {tr("time"), tr("total")}, {}};
+  for (const char* category : plan::kCategoryNames) table.heads << QString::fromUtf8(category);
+  if (peak_ < 0) return table;
+  for (const plan::MemoryMoment& moment : moments()) {
+    QStringList row{duration(moment.time_us), bytes(static_cast<double>(moment.bytes.total()))};
+    for (const int64_t each : moment.bytes.bytes) row << bytes(static_cast<double>(each));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
 }
 
 void MemoryCurve::setAxis(const TimeAxis& axis) {

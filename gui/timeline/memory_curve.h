@@ -8,6 +8,7 @@
 
 #include "engine/plan/document.h"
 #include "gui/timeline/time_axis.h"
+#include "gui/widgets/text_table.h"
 
 namespace heddle::gui {
 
@@ -24,6 +25,8 @@ class MemoryCurve : public QWidget {
   void setAxis(const TimeAxis& axis);
   /// The moment of the most memory; −1: there is none.
   int64_t peakMoment() const { return peak_; }
+  /// A row a moment.
+  TextTable table() const;
   /// The bytes at the widget's top.
   double top() const;
 

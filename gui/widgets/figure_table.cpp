@@ -70,14 +70,17 @@ void FigureTable::sortByCurrent() {
 
 QString FigureTable::text() const {
   QString text;
-  const auto line = [&](auto cell) {
+  const bool named = !verticalHeader()->isHidden();
+  const auto line = [&](const QVariant& name, auto cell) {
     QStringList cells;
+    if (named) cells << cellOf(name);
     for (int column = 0; column < model()->columnCount(); ++column) cells << cellOf(cell(column));
     text += cells.join(QChar('\t')) + QChar('\n');
   };
-  line([this](int column) { return model()->headerData(column, Qt::Horizontal); });
+  line({}, [this](int column) { return model()->headerData(column, Qt::Horizontal); });
   for (int row = 0; row < model()->rowCount(); ++row)
-    line([this, row](int column) { return model()->index(row, column).data(); });
+    line(model()->headerData(row, Qt::Vertical),
+         [this, row](int column) { return model()->index(row, column).data(); });
   return text;
 }
 

@@ -2,11 +2,14 @@
 
 #include <QAbstractFileIconProvider>
 #include <QApplication>
+#include <QDialogButtonBox>
 #include <QFileInfo>
+#include <QItemSelectionModel>
+#include <QLineEdit>
 #include <QListView>
+#include <QPushButton>
 #include <QStyle>
 #include <QTemporaryDir>
-#include <QTreeView>
 
 namespace heddle::gui {
 namespace {
@@ -39,6 +42,48 @@ QString emptyFolder() {
 QString chosen(FileDialog& dialog) {
   return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
 }
+
+/// Qt's dialog enters a folder where files may be chosen; this one takes it.
+class PathDialog : public FileDialog {
+ public:
+  PathDialog(QWidget* parent, const QString& title, const QString& accept)
+      : FileDialog(parent, title, {}), accept_(accept) {
+    setFileMode(ExistingFiles);
+    // After Qt's own, which name the button "Open" over a folder and disable it over nothing.
+    if (auto* list = findChild<QListView*>(QStringLiteral("listView")))
+      connect(list->selectionModel(), &QItemSelectionModel::selectionChanged, this,
+              &PathDialog::showButton);
+    if (auto* name = findChild<QLineEdit*>(QStringLiteral("fileNameEdit")))
+      connect(name, &QLineEdit::textChanged, this, &PathDialog::showButton);
+    connect(this, &QFileDialog::directoryEntered, this, &PathDialog::showButton);
+    showButton();
+  }
+
+  QStringList chosenPaths() const {
+    const QStringList chosen = selectedFiles();
+    return chosen.isEmpty() ? QStringList{directory().absolutePath()} : chosen;
+  }
+
+ protected:
+  void accept() override {
+    for (const QString& path : selectedFiles())
+      if (!QFileInfo::exists(path)) return FileDialog::accept();  // which says so
+    QDialog::accept();
+  }
+  void showEvent(QShowEvent* event) override {
+    FileDialog::showEvent(event);
+    showButton();
+  }
+
+ private:
+  void showButton() {
+    setLabelText(Accept, accept_);
+    if (auto* buttons = findChild<QDialogButtonBox*>())
+      if (QPushButton* button = buttons->button(QDialogButtonBox::Open)) button->setEnabled(true);
+  }
+
+  QString accept_;
+};
 
 QString& lastChosenIn() {
   static QString folder;
@@ -97,6 +142,16 @@ QString FileDialog::fileToSave(QWidget* parent, const QString& title, const QStr
   return chosen(dialog);
 }
 
+QString FileDialog::newFile(QWidget* parent, const QString& title, const QString& start,
+                            const QString& filter) {
+  FileDialog dialog(parent, title, start);
+  dialog.setAcceptMode(AcceptSave);
+  dialog.setFileMode(AnyFile);
+  dialog.setOption(DontConfirmOverwrite);
+  dialog.setNameFilter(filter);
+  return chosen(dialog);
+}
+
 QString FileDialog::folder(QWidget* parent, const QString& title, const QString& start) {
   FileDialog dialog(parent, title, start);
   dialog.setFileMode(Directory);
@@ -104,16 +159,11 @@ QString FileDialog::folder(QWidget* parent, const QString& title, const QString&
   return chosen(dialog);
 }
 
-QStringList FileDialog::folders(QWidget* parent, const QString& title, const QString& accept) {
-  FileDialog dialog(parent, title, {});
-  dialog.setFileMode(Directory);
-  dialog.setOption(ShowDirsOnly);
-  dialog.setLabelText(Accept, accept);
-  // Qt's dialog accepts several at a time once its lists allow it.
-  for (QAbstractItemView* list : dialog.findChildren<QAbstractItemView*>())
-    if (qobject_cast<QListView*>(list) || qobject_cast<QTreeView*>(list))
-      list->setSelectionMode(QAbstractItemView::ExtendedSelection);
-  return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles() : QStringList();
+QStringList FileDialog::paths(QWidget* parent, const QString& title, const QString& filter,
+                              const QString& accept) {
+  PathDialog dialog(parent, title, accept);
+  dialog.setNameFilter(filter);
+  return dialog.exec() == QDialog::Accepted ? dialog.chosenPaths() : QStringList();
 }
 
 }  // namespace heddle::gui

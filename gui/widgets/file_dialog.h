@@ -24,9 +24,14 @@ class FileDialog : public QFileDialog {
                                  const QString& filter);
   static QString fileToSave(QWidget* parent, const QString& title, const QString& start,
                             const QString& filter);
+  /// The same for what replaces nothing: no question whether to. Whoever writes it refuses.
+  static QString newFile(QWidget* parent, const QString& title, const QString& start,
+                         const QString& filter);
   static QString folder(QWidget* parent, const QString& title, const QString& start = {});
-  /// Several at a time. `accept` is the button's text.
-  static QStringList folders(QWidget* parent, const QString& title, const QString& accept);
+  /// Files and folders, several at a time; where none is chosen, the folder that is shown. `accept`
+  /// is the button's text.
+  static QStringList paths(QWidget* parent, const QString& title, const QString& filter,
+                           const QString& accept);
 };
 
 }  // namespace heddle::gui

@@ -14,9 +14,11 @@
 #include "gui/theme/theme.h"
 #include "gui/views/lineage/continue_dialog.h"
 #include "gui/views/lineage/reproduce_dialog.h"
+#include "gui/widgets/file_dialog.h"
 #include "gui/widgets/layouts.h"
 #include "gui/widgets/toast.h"
 #include "gui/window/drop_area.h"
+#include "gui/window/dropped.h"
 #include "gui/window/help_dialog.h"
 #include "gui/window/pages.h"
 #include "gui/window/preferences_dialog.h"
@@ -34,7 +36,9 @@ constexpr int kKeepMilliseconds = 1000;
 }  // namespace
 
 MainWindow::MainWindow(Session& session)
-    : session_(session), training_(session.workingThreads(), this) {
+    : session_(session),
+      training_(session.workingThreads(), this),
+      looking_(session.workingThreads(), this) {
   setWindowTitle(QStringLiteral("Heddle"));
   setMinimumSize(960, 600);
   rail_ = new Rail;
@@ -110,6 +114,12 @@ void MainWindow::addActions() {
                                Qt::CTRL | Qt::Key_Comma);
   preferences_->setObjectName(QStringLiteral("showPreferences"));
   connect(preferences_, &QAction::triggered, this, &MainWindow::showPreferences);
+  store_ = registry_.add(tr("Window"), tr("Open another store …"), QStringLiteral("folder"));
+  store_->setObjectName(QStringLiteral("openAnotherStore"));
+  store_->setToolTip(
+      tr("In a window of its own; a store that somebody else made is only read until you trust "
+         "it"));
+  connect(store_, &QAction::triggered, this, &MainWindow::chooseStore);
   QAction* messages = registry_.add(tr("Messages"), tr("Show messages"), QStringLiteral("info"),
                                     Qt::CTRL | Qt::SHIFT | Qt::Key_M);
   connect(messages, &QAction::triggered, this, [this] { messages_->open(status_); });
@@ -144,7 +154,7 @@ void MainWindow::addMenu() {
   add(tr("Dark theme"), Theme::Mode::dark);
   add(tr("Light theme"), Theme::Mode::light);
   menu->addSeparator();
-  menu->addActions({preferences_, help_, pageActions_.value(page(kWelcomePage)), tour_});
+  menu->addActions({store_, preferences_, help_, pageActions_.value(page(kWelcomePage)), tour_});
 }
 
 QList<Page*> MainWindow::allPages() const {
@@ -305,6 +315,22 @@ void MainWindow::openRecipe(const QString& file) {
   switchTo(compose);
   compose->showRecipe(QFileInfo(file).completeBaseName(), *text,
                       QFileInfo(file).absoluteFilePath());
+}
+
+void MainWindow::chooseStore() {
+  const QString file =
+      FileDialog::fileToOpen(this, tr("A store to open in a window of its own"), {},
+                             tr("Stores (*.sqlite *.db *.heddle);;All files (*)"));
+  if (file.isEmpty()) return;
+  looking_.start([file, own = session_.storePath()] { return lookAtDropped({file}, own); },
+                 [this](const std::vector<Dropped>& all) {
+                   const Dropped& one = all.front();
+                   if (one.kind == Dropped::Kind::store) return openStore(one.path);
+                   const bool refused = one.kind == Dropped::Kind::refused;
+                   say(tr("%1: %2").arg(QFileInfo(one.path).fileName(),
+                                        refused ? one.words : tr("is no store")),
+                       Tone::bad);
+                 });
 }
 
 void MainWindow::openStore(const QString& file) {

@@ -48,6 +48,8 @@ class MainWindow : public QMainWindow {
   void resetLayouts();
   void startTour();
   void say(const QString& text, Tone tone = Tone::text, const QString& subject = {});
+  /// Lets a person choose another store; openStore() where the file is one.
+  void chooseStore();
   /// Starts another window for another store.
   void openStore(const QString& file);
   void trainHere();
@@ -56,6 +58,7 @@ class MainWindow : public QMainWindow {
   Session& session_;
   Actions registry_{this};
   Job training_;
+  Job looking_;
   Rail* rail_;
   TopBar* top_;
   QStackedWidget* pages_;
@@ -67,6 +70,7 @@ class MainWindow : public QMainWindow {
   QAction* help_;
   QAction* tour_;
   QAction* preferences_;
+  QAction* store_;
   std::unique_ptr<KeptSession> kept_;
   QString shownPage_;    // the last one but Welcome
   QByteArray geometry_;  // as it was saved last

@@ -27,6 +27,8 @@ Notifier::Notifier(Session& session, QWidget* window)
     : QObject(window), session_(session), window_(window), reading_(session.readingThread(), this) {
   connect(&session, &Session::storeChanged, this, [this] { changed_ = true; });
   connect(&session, &Session::secondPassed, this, &Notifier::look);
+  connect(&desktop_, &DesktopNotes::opened, this, &Notifier::open);
+  connect(&desktop_, &DesktopNotes::failed, this, &Notifier::showInTray);
   window->installEventFilter(this);
 }
 
@@ -49,35 +51,39 @@ void Notifier::tell(const RunNews& news) {
                             alertSubject(news.run));
   else
     Q_EMIT session_.messageSettled(alertSubject(news.run));
-  if (isWanted(news.kind) && !window_->isActiveWindow()) show(news);
+  if (!isWanted(news.kind) || window_->isActiveWindow()) return;
+  Q_EMIT notified(news.title, news.text);
+  desktop_.show({news.run, news.title, news.text, news.tone});
 }
 
-void Notifier::show(const RunNews& news) {
-  shown_ = news.run;
-  Q_EMIT notified(news.title, news.text);
+void Notifier::showInTray(const DesktopNote& note) {
+  shown_ = note.run;
   if (!QSystemTrayIcon::isSystemTrayAvailable()) return;
   if (!tray_) {
     tray_ = new QSystemTrayIcon(icon(QStringLiteral("heddle"), Tone::accent), this);
-    connect(tray_, &QSystemTrayIcon::messageClicked, this, &Notifier::open);
-    connect(tray_, &QSystemTrayIcon::activated, this, &Notifier::open);
+    connect(tray_, &QSystemTrayIcon::messageClicked, this, [this] { open(shown_); });
+    connect(tray_, &QSystemTrayIcon::activated, this, [this] { open(shown_); });
   }
-  tray_->setToolTip(news.title);
+  tray_->setToolTip(note.title);
   tray_->show();
-  tray_->showMessage(news.title, news.text,
-                     news.tone == Tone::bad    ? QSystemTrayIcon::Critical
-                     : news.tone == Tone::warn ? QSystemTrayIcon::Warning
+  tray_->showMessage(note.title, note.text,
+                     note.tone == Tone::bad    ? QSystemTrayIcon::Critical
+                     : note.tone == Tone::warn ? QSystemTrayIcon::Warning
                                                : QSystemTrayIcon::Information);
 }
 
-void Notifier::open() {
+void Notifier::open(qint64 run) {
   window_->setWindowState(window_->windowState() & ~Qt::WindowMinimized);
   window_->raise();
   window_->activateWindow();
-  Q_EMIT session_.runRequested(QStringLiteral("live"), shown_);
+  Q_EMIT session_.runRequested(QStringLiteral("live"), run);
 }
 
 bool Notifier::eventFilter(QObject* watched, QEvent* event) {
-  if (event->type() == QEvent::WindowActivate && tray_) tray_->hide();
+  if (event->type() == QEvent::WindowActivate) {
+    desktop_.withdraw();
+    if (tray_) tray_->hide();
+  }
   return QObject::eventFilter(watched, event);
 }
 

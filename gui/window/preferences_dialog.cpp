@@ -59,12 +59,12 @@ void PreferencesDialog::addAppearance() {
   const Preferences& now = preferences();
   list_->beginSection(tr("Appearance"));
   addChoice(tr("Theme"), {tr("as the system's"), tr("dark"), tr("light")},
-            static_cast<int>(now.theme), {},
+            static_cast<int>(now.theme), tr("The system's is followed when it changes"),
             [](Preferences& chosen, int index) { chosen.theme = static_cast<Theme::Mode>(index); });
-  addChoice(tr("Dates"), {tr("17 min ago, yesterday, 18 Nov"), tr("2026-11-18 14:10")},
-            static_cast<int>(now.dates), {}, [](Preferences& chosen, int index) {
-              chosen.dates = static_cast<format::Dates>(index);
-            });
+  addChoice(
+      tr("Dates"), {tr("17 min ago, yesterday, 18 Nov"), tr("2026-11-18 14:10")},
+      static_cast<int>(now.dates), tr("In tables and lists; files have the second kind"),
+      [](Preferences& chosen, int index) { chosen.dates = static_cast<format::Dates>(index); });
 }
 
 void PreferencesDialog::addCharts() {
@@ -74,8 +74,8 @@ void PreferencesDialog::addCharts() {
             tr("steps until a sample counts half"),
             tr("Charts that you have given another smoothing keep it"),
             [](Preferences& chosen, int steps) { chosen.smoothing = steps; });
-  addTick(tr("Raw curve"), tr("faint, behind the smoothed one"), now.samplesBehind,
-          [](Preferences& chosen, bool on) { chosen.samplesBehind = on; });
+  addTick(tr("Raw curve"), tr("faint, behind the smoothed one"), tr("Of charts that are smoothed"),
+          now.samplesBehind, [](Preferences& chosen, bool on) { chosen.samplesBehind = on; });
   addChoice(tr("x axis"), chartXWords(), static_cast<int>(now.x),
             tr("Charts that you have given another one keep it"),
             [](Preferences& chosen, int index) { chosen.x = static_cast<ChartX>(index); });
@@ -87,11 +87,11 @@ void PreferencesDialog::addCharts() {
 void PreferencesDialog::addNotifications() {
   const Preferences& now = preferences();
   list_->beginSection(tr("Notifications of the desktop, while another window is in use"));
-  addTick(tr("A run ends"), tr("notify"), now.notifiesEnds,
-          [](Preferences& chosen, bool on) { chosen.notifiesEnds = on; });
-  addTick(tr("A run fails"), tr("notify"), now.notifiesFailures,
-          [](Preferences& chosen, bool on) { chosen.notifiesFailures = on; });
-  addTick(tr("A run gives an alert"), tr("notify"), now.notifiesAlerts,
+  addTick(tr("A run ends"), tr("notify"), tr("It has done its steps, or was stopped"),
+          now.notifiesEnds, [](Preferences& chosen, bool on) { chosen.notifiesEnds = on; });
+  addTick(tr("A run fails"), tr("notify"), tr("Or is lost: no word from its hosts"),
+          now.notifiesFailures, [](Preferences& chosen, bool on) { chosen.notifiesFailures = on; });
+  addTick(tr("A run gives an alert"), tr("notify"), tr("By the rules below"), now.notifiesAlerts,
           [](Preferences& chosen, bool on) { chosen.notifiesAlerts = on; });
 }
 
@@ -110,7 +110,7 @@ void PreferencesDialog::addWindow(const Session& session) {
   row->addWidget(shown, 1);
   row->addWidget(copy);
   list_->addRow(tr("Store"), store,
-                tr("The runs of this window. heddle --store FILE opens another"));
+                tr("The runs of this window. “Open another store …” opens another beside it"));
   const auto leave = [this](QPushButton* button, const char* name, auto signal) {
     button->setObjectName(QLatin1String(name));
     connect(button, &QPushButton::clicked, this, [this, signal] {
@@ -140,6 +140,7 @@ void PreferencesDialog::addChoice(const QString& title, const QStringList& choic
   box->addItems(choices);
   box->setCurrentIndex(current);
   box->setFixedWidth(kChoiceWidth);
+  box->setToolTip(note);
   connect(box, &QComboBox::currentIndexChanged, this,
           [put](int index) { change([&](Preferences& chosen) { put(chosen, index); }); });
   list_->addRow(title, box, note);
@@ -163,11 +164,12 @@ void PreferencesDialog::addNumber(const QString& title, int low, int high, int c
   list_->addRow(title, whole, note);
 }
 
-void PreferencesDialog::addTick(const QString& title, const QString& words, bool current,
-                                const std::function<void(Preferences&, bool)>& put) {
+void PreferencesDialog::addTick(const QString& title, const QString& words, const QString& help,
+                                bool current, const std::function<void(Preferences&, bool)>& put) {
   auto* box = new QCheckBox(words);
   box->setChecked(current);
   box->setAccessibleName(title);
+  box->setToolTip(help);
   connect(box, &QCheckBox::toggled, this,
           [put](bool on) { change([&](Preferences& chosen) { put(chosen, on); }); });
   list_->addRow(title, box);

@@ -37,7 +37,7 @@ class PreferencesDialog : public Dialog {
   void addNumber(const QString& title, int low, int high, int current, const QString& zero,
                  const QString& unit, const QString& note,
                  const std::function<void(Preferences&, int)>& put);
-  void addTick(const QString& title, const QString& words, bool current,
+  void addTick(const QString& title, const QString& words, const QString& help, bool current,
                const std::function<void(Preferences&, bool)>& put);
   void find(const QString& words);
 

@@ -8,7 +8,9 @@
 #include "storage/writer.h"
 #include "tests/support/results.h"
 #include "tests/support/test_class.h"
+#include "workbench/report/curve_picture.h"
 #include "workbench/report/report_document.h"
+#include "workbench/report/run_look.h"
 
 using namespace heddle;
 using namespace heddle::workbench;
@@ -88,6 +90,45 @@ class ReportTest : public QObject {
     QVERIFY(html.contains("optimizer.lr"));
     QVERIFY(!html.contains("model.dim"));  // it does not differ
     QVERIFY(html.contains("−953 MiB") || html.contains("−954 MiB"));
+  }
+
+  // As the Compare page has them.
+  void charts_colours_and_groups_are_those_that_are_asked_for() {
+    auto reader = must(storage::Reader::open(store_));
+    ReportQuery asked = query_;
+    asked.charts = {{.metric = "tokens_per_second", .x = "time"},
+                    {.metric = "loss", .difference = true},
+                    {.metric = "grad_norm"}};  // that nobody has
+    asked.colors = {{asked.runs[0], "#123456"}};
+    asked.colored_by = "optimizer.lr";
+    asked.groups = {{asked.runs[1], "sweep <a>"}};
+    const Report report = must(read_report(reader, asked));
+    QCOMPARE(report.charts.size(), size_t(2));
+    QCOMPARE(report.charts[0].of.metric, std::string("tokens_per_second"));
+    QCOMPARE(report.charts[0].curves[0].front().first, 0.0);  // seconds since the first step
+    QCOMPARE(report.charts[0].curves[0].back().first, 39.0);
+    QVERIFY(report.charts[1].curves[0].empty());  // the baseline's own
+    QCOMPARE(report.charts[1].curves[1].back().second, 0.5);
+    const QString text = QString::fromStdString(markdown_report(report));
+    QVERIFY(text.contains("Colours are by optimizer.lr."));
+    QVERIFY(text.contains("| group |"));
+    const QString html = QString::fromStdString(html_report(report));
+    QVERIFY(html.contains("over time"));
+    QVERIFY(html.contains("sweep &lt;a&gt;"));
+    // Both in one group: a mean between the two, 0.5 apart.
+    asked.charts = {{.metric = "loss"}};
+    asked.groups = {{asked.runs[0], "both"}, {asked.runs[1], "both"}};
+    const Report grouped = must(read_report(reader, asked));
+    const ReportChart& loss = grouped.charts.front();
+    QVERIFY(loss.curves[0].empty() && loss.curves[1].empty());
+    QCOMPARE(loss.bands.size(), size_t(1));
+    QCOMPARE(loss.bands[0].mean.back().second, 0.35);
+    QCOMPARE(loss.bands[0].low.back().second, 0.1);
+    QCOMPARE(loss.bands[0].high.back().second, 0.6);
+    QVERIFY(curve_picture(grouped, loss).document().find(">both<") != std::string::npos);
+    const Svg picture = curve_picture(report, report.charts[0]);
+    QVERIFY(picture.document().find("#123456") != std::string::npos);
+    QVERIFY(picture.document().find(run_color(1)) != std::string::npos);
   }
 
   // Compute, exposed, bubble and idle are the step; the rows' differences are the steps'.

@@ -27,9 +27,13 @@ struct ChartExtent {
   bool valid() const { return low <= high; }
 };
 
+std::string x_text(const std::string& x, double at) {
+  return x == "time" ? seconds_text(at) : count_text(at);
+}
+
 }  // namespace
 
-Svg curve_picture(const ReportChart& chart) {
+Svg curve_picture(const Report& report, const ReportChart& chart) {
   Svg svg(kChartWidth, kChartHeight);
   ChartExtent x, whole, settled;
   for (const auto& curve : chart.curves)
@@ -38,6 +42,14 @@ Svg curve_picture(const ReportChart& chart) {
       whole.include(curve[i].second);
       if (curve.size() < kFewPointsToSettle || i >= curve.size() / kFewPointsToSettle)
         settled.include(curve[i].second);
+    }
+  for (const ReportBand& band : chart.bands)
+    for (size_t i = 0; i < band.mean.size(); ++i) {
+      x.include(band.mean[i].first);
+      for (const auto* part : {&band.low, &band.high}) {
+        whole.include((*part)[i].second);
+        if (i >= band.mean.size() / kFewPointsToSettle) settled.include((*part)[i].second);
+      }
     }
   if (!x.valid() || !whole.valid()) return svg;
   const bool cut = is_range(settled.low, settled.high) &&
@@ -57,20 +69,22 @@ Svg curve_picture(const ReportChart& chart) {
   };
   for (const double tick : round_ticks(y.low, y.high, 5)) {
     svg.line(kChartLeft, up(tick), kChartWidth - kChartRight, up(tick), kFrame);
-    svg.text(kChartLeft - 6, up(tick) + 4, telemetry::value_text(chart.metric, tick),
+    svg.text(kChartLeft - 6, up(tick) + 4, telemetry::value_text(chart.of.metric, tick),
              Svg::Anchor::end);
   }
   for (const double tick : round_ticks(x.low, x.high, 6)) {
     svg.line(across(tick), kChartHeight - kChartBottom, across(tick),
              kChartHeight - kChartBottom + 4, kMutedInk);
-    svg.text(across(tick), kChartHeight - kChartBottom + 16, count_text(tick), Svg::Anchor::middle);
+    svg.text(across(tick), kChartHeight - kChartBottom + 16, x_text(chart.of.x, tick),
+             Svg::Anchor::middle);
   }
-  svg.text(kChartWidth - kChartRight, kChartHeight - 4, "step", Svg::Anchor::end);
+  svg.text(kChartWidth - kChartRight, kChartHeight - 4, chart.of.x.empty() ? "step" : chart.of.x,
+           Svg::Anchor::end);
   if (cut)
     svg.text(kChartLeft + 6, kChartTop + 8,
              fmt::format("the start is outside of the picture: from {} to {}",
-                         telemetry::value_text(chart.metric, whole.low),
-                         telemetry::value_text(chart.metric, whole.high)),
+                         telemetry::value_text(chart.of.metric, whole.low),
+                         telemetry::value_text(chart.of.metric, whole.high)),
              Svg::Anchor::start, kMutedInk);
   double taken = -1;  // numbers at the ends of curves do not meet
   std::vector<std::pair<double, size_t>> ends;
@@ -81,16 +95,28 @@ Svg curve_picture(const ReportChart& chart) {
     if (curve.empty()) continue;
     std::vector<std::pair<double, double>> points;
     for (const auto& [step, value] : curve) points.emplace_back(across(step), up(value));
-    svg.polyline(points, run_color(run), 1.4, run_dashes(run));
+    svg.polyline(points, color_of(report, run), 1.4, run_dashes(run));
     ends.emplace_back(points.back().second, run);
   }
+  for (const ReportBand& band : chart.bands)
+    for (const auto& [part, width] :
+         {std::pair{&band.low, 0.5}, std::pair{&band.high, 0.5}, std::pair{&band.mean, 2.0}}) {
+      std::vector<std::pair<double, double>> points;
+      for (const auto& [place, value] : *part) points.emplace_back(across(place), up(value));
+      svg.polyline(points, color_of(report, band.first), width, {});
+    }
   svg.end_area();
+  for (const ReportBand& band : chart.bands) {
+    const auto& [place, value] = band.mean.back();
+    svg.text(across(place) - 4, up(value) - 6, band.group, Svg::Anchor::end,
+             color_of(report, band.first), true);
+  }
   std::ranges::sort(ends);
   for (const auto& [at, run] : ends) {
     if (at < taken + 10) continue;
     taken = at;
     const double end = across(chart.curves[run].back().first);
-    svg.text(end + 4, at + 4, run_number(run), Svg::Anchor::start, run_color(run), true);
+    svg.text(end + 4, at + 4, run_number(run), Svg::Anchor::start, color_of(report, run), true);
   }
   return svg;
 }

@@ -1,4 +1,4 @@
-// A metric's curves over steps.
+// A metric's curves over steps or another x.
 #pragma once
 
 #include "workbench/report/report_data.h"
@@ -6,6 +6,6 @@
 
 namespace heddle::workbench {
 
-Svg curve_picture(const ReportChart& chart);
+Svg curve_picture(const Report& report, const ReportChart& chart);
 
 }  // namespace heddle::workbench

@@ -15,6 +15,8 @@ constexpr double kBarsWidth = 900, kBarHeight = 16, kBarGap = 5, kBarLabel = 120
 constexpr std::array<const char*, plan::kCategories> kUseColors = {
     "#4e8fff", "#a47cf3", "#3fb96b", "#e08a3c", "#38b2ac", "#7c9aa3", "#9aa4b4"};
 
+constexpr size_t kMaxBars = 80;  // the table has all
+
 struct MemoryBar {
   size_t run = 0;
   const char* kind = "";
@@ -26,8 +28,8 @@ struct MemoryBar {
 std::optional<Svg> memory_picture(const Report& report) {
   std::vector<MemoryBar> bars;
   int64_t most = 1;
-  for (size_t run = 0; run < report.memory.size(); ++run) {
-    const ReportMemory& memory = report.memory[run];
+  for (size_t run = 0; run < report.memory.size() && bars.size() < kMaxBars; ++run) {
+    const PeakMemory& memory = report.memory[run];
     if (memory.predicted) bars.push_back({run, "predicted", &*memory.predicted});
     if (memory.measured) bars.push_back({run, "measured", &*memory.measured});
   }
@@ -42,7 +44,7 @@ std::optional<Svg> memory_picture(const Report& report) {
   }
   double y = kBarLegend;
   for (const MemoryBar& bar : bars) {
-    svg.text(0, y + 12, run_number(bar.run), Svg::Anchor::start, run_color(bar.run), true);
+    svg.text(0, y + 12, run_number(bar.run), Svg::Anchor::start, color_of(report, bar.run), true);
     svg.text(24, y + 12, bar.kind);
     double at = kBarLabel;
     for (size_t i = 0; i < plan::kCategories; ++i) {

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "workbench/report/run_look.h"
+
 namespace heddle::workbench {
 namespace {
 
@@ -16,15 +18,90 @@ constexpr const char* kCharted[] = {"loss", "validation_loss", "tokens_per_secon
 
 using Points = std::vector<std::pair<double, double>>;
 
+/// From steps to another x: straight lines between known points.
+Result<Points> read_axis(storage::Reader& reader, const storage::RunDetail& run,
+                         const std::string& x, size_t points) {
+  Points axis;
+  if (std::ranges::find(run.axes, x) == run.axes.end()) return axis;
+  const auto bins = reader.series(run.summary.id, x, run.ranks.front(), {}, points);
+  if (!bins) return fail(bins);
+  for (const storage::Bin& bin : *bins) {
+    const auto step = static_cast<double>(bin.last_step);
+    // A clock may jump back.
+    const bool grows = axis.empty() || (bin.last > axis.back().second && step > axis.back().first);
+    if (std::isfinite(bin.last) && grows) axis.emplace_back(step, bin.last);
+  }
+  return axis;
+}
+
+/// On the line through the two neighbours, also beyond the ends.
+double place_along(const Points& axis, double step) {
+  if (axis.size() == 1) return axis.front().second;
+  const auto after = std::ranges::upper_bound(axis.begin() + 1, axis.end() - 1, step, {},
+                                              &std::pair<double, double>::first);
+  const auto& [low_step, low] = *std::prev(after);
+  const auto& [high_step, high] = *after;
+  return low + (step - low_step) / (high_step - low_step) * (high - low);
+}
+
 Result<Points> read_curve(storage::Reader& reader, const storage::RunDetail& run,
-                          const std::string& metric, size_t points) {
+                          const ReportChartQuery& of, size_t points) {
   Points curve;
-  if (run.ranks.empty() || std::ranges::find(run.series, metric) == run.series.end()) return curve;
-  const auto bins = reader.series(run.summary.id, metric, run.ranks.front(), {}, points);
+  if (run.ranks.empty() || std::ranges::find(run.series, of.metric) == run.series.end())
+    return curve;
+  const auto bins = reader.series(run.summary.id, of.metric, run.ranks.front(), {}, points);
   if (!bins) return fail(bins);
   for (const storage::Bin& bin : *bins)
     if (std::isfinite(bin.mean)) curve.emplace_back(static_cast<double>(bin.last_step), bin.mean);
+  if (of.x.empty()) return curve;
+  const auto axis = read_axis(reader, run, of.x, points);
+  if (!axis) return fail(axis);
+  if (axis->empty()) return Points();
+  for (auto& [x, y] : curve) x = place_along(*axis, x);
   return curve;
+}
+
+/// At the x of any of the curves, over those that reach it.
+ReportBand band_of(const std::vector<const Points*>& curves) {
+  std::set<double> places;
+  for (const Points* curve : curves)
+    for (const auto& [x, y] : *curve) places.insert(x);
+  ReportBand band;
+  const size_t every = places.size() / kPoints + 1;
+  size_t at = 0;
+  for (const double x : places) {
+    if (at++ % every != 0) continue;
+    double sum = 0, low = INFINITY, high = -INFINITY;
+    int count = 0;
+    for (const Points* curve : curves) {
+      if (curve->empty() || x < curve->front().first || x > curve->back().first) continue;
+      const double value = place_along(*curve, x);
+      sum += value;
+      low = std::min(low, value);
+      high = std::max(high, value);
+      ++count;
+    }
+    band.mean.emplace_back(x, sum / count);
+    band.low.emplace_back(x, low);
+    band.high.emplace_back(x, high);
+  }
+  return band;
+}
+
+/// Puts the groups' bands in place of their runs' curves.
+void put_together(ReportChart& chart, const std::vector<std::string>& groups) {
+  std::map<std::string, std::vector<size_t>> members;
+  for (size_t run = 0; run < groups.size(); ++run)
+    if (!groups[run].empty() && !chart.curves[run].empty()) members[groups[run]].push_back(run);
+  for (const auto& [group, runs] : members) {
+    std::vector<const Points*> curves;
+    for (const size_t run : runs) curves.push_back(&chart.curves[run]);
+    ReportBand band = band_of(curves);
+    band.group = group;
+    band.first = runs.front();
+    chart.bands.push_back(std::move(band));
+    for (const size_t run : runs) chart.curves[run].clear();
+  }
 }
 
 /// At the steps of both; the finer curve is taken at its last point before.
@@ -39,37 +116,34 @@ Points difference_of(const Points& curve, const Points& baseline) {
   return difference;
 }
 
+std::vector<ReportChartQuery> usual_charts() {
+  std::vector<ReportChartQuery> charts;
+  for (const char* metric : kCharted) charts.push_back({.metric = metric});
+  charts.insert(charts.begin() + 1, {.metric = kCharted[0], .difference = true});
+  return charts;
+}
+
 Result<> read_charts(storage::Reader& reader, const std::vector<storage::RunDetail>& runs,
-                     Report& report) {
+                     const ReportQuery& query, Report& report) {
   const size_t points = runs.size() > kManyRuns ? kFewPoints : kPoints;
-  for (const char* metric : kCharted) {
-    ReportChart chart{metric, false, {}};
+  for (const ReportChartQuery& of : query.charts.empty() ? usual_charts() : query.charts) {
+    ReportChart chart{of, {}, {}};
     for (const storage::RunDetail& run : runs) {
-      auto curve = read_curve(reader, run, metric, points);
+      auto curve = read_curve(reader, run, of, points);
       if (!curve) return fail(curve);
       chart.curves.push_back(std::move(*curve));
     }
-    if (std::ranges::all_of(chart.curves, &Points::empty)) continue;
-    ReportChart difference{metric, true, {}};
-    const Points& baseline = chart.curves[report.baseline];
-    for (size_t run = 0; run < chart.curves.size(); ++run)
-      difference.curves.push_back(
-          run == report.baseline ? Points() : difference_of(chart.curves[run], baseline));
-    const bool differs = std::string_view(metric) == "loss" &&
-                         !std::ranges::all_of(difference.curves, &Points::empty);
-    report.charts.push_back(std::move(chart));
-    if (differs) report.charts.push_back(std::move(difference));
+    if (of.difference) {
+      const Points baseline = chart.curves[report.baseline];
+      for (size_t run = 0; run < chart.curves.size(); ++run)
+        chart.curves[run] =
+            run == report.baseline ? Points() : difference_of(chart.curves[run], baseline);
+    }
+    if (of.grouped) put_together(chart, report.groups);
+    if (!chart.bands.empty() || !std::ranges::all_of(chart.curves, &Points::empty))
+      report.charts.push_back(std::move(chart));
   }
   return {};
-}
-
-ReportMemory memory_of(const RunSteps& steps) {
-  ReportMemory memory;
-  if (steps.document) memory.predicted = steps.document->memory;
-  for (const auto& [rank, side] : steps.measured)
-    if (side.memory && (!memory.measured || side.memory->total() > memory.measured->total()))
-      memory.measured = side.memory;
-  return memory;
 }
 
 Spent spent_of(const Side& side) {
@@ -93,12 +167,13 @@ Result<> read_steps_of(storage::Reader& reader, const std::vector<storage::RunDe
        ++run)
     shown.insert(runs[run].summary.id);
   std::map<size_t, RunSteps> all;
-  report.memory.resize(runs.size());
   for (size_t run = 0; run < runs.size(); ++run) {
+    auto memory = read_peak_memory(reader, runs[run]);
+    if (!memory) return fail(memory);
+    report.memory.push_back(*memory);
     if (!shown.contains(runs[run].summary.id)) continue;
     auto steps = read_steps(reader, runs[run], query.step);
     if (!steps) return fail(steps);
-    report.memory[run] = memory_of(*steps);
     if (const auto measured = steps->measured.find(query.rank); measured != steps->measured.end())
       report.steps.push_back({run, steps->step, measured->second, spent_of(measured->second)});
     all.emplace(run, std::move(*steps));
@@ -117,6 +192,7 @@ Result<> read_steps_of(storage::Reader& reader, const std::vector<storage::RunDe
 Result<Report> read_report(storage::Reader& reader, const ReportQuery& query) {
   Report report;
   report.rank = query.rank;
+  report.colored_by = query.colored_by;
   report.made =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   auto comparison = reader.compare(query.runs);
@@ -127,9 +203,14 @@ Result<Report> read_report(storage::Reader& reader, const ReportQuery& query) {
     auto run = reader.run(id);
     if (!run) return fail(run);
     if (id == query.baseline) report.baseline = runs.size();
+    const auto color = query.colors.find(id);
+    report.colors.push_back(color == query.colors.end() ? run_color(runs.size()) : color->second);
+    const auto group = query.groups.find(id);
+    if (!query.groups.empty())
+      report.groups.push_back(group == query.groups.end() ? "" : group->second);
     runs.push_back(std::move(*run));
   }
-  if (const auto read = read_charts(reader, runs, report); !read) return fail(read);
+  if (const auto read = read_charts(reader, runs, query, report); !read) return fail(read);
   if (const auto read = read_steps_of(reader, runs, query, report); !read) return fail(read);
   return report;
 }

@@ -1,6 +1,7 @@
 // All that a report shows of the compared runs, read from the store. Plain data.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,23 +13,39 @@
 
 namespace heddle::workbench {
 
+/// A chart that is asked for.
+struct ReportChartQuery {
+  std::string metric;
+  std::string x = {};       // "tokens" or "time", see storage::Reader::series; empty: the step
+  bool difference = false;  // from the baseline
+  bool grouped = true;      // runs of one group as their mean and range
+  bool operator==(const ReportChartQuery&) const = default;
+};
+
 struct ReportQuery {
   std::vector<storage::RunId> runs = {};
-  storage::RunId baseline = 0;                 // 0: the first run
-  std::vector<storage::RunId> timelines = {};  // empty: the first few
-  int64_t rank = 0;                            // whose timelines
-  int64_t step = 0;                            // 0: each run's newest profiled one
+  storage::RunId baseline = 0;                        // 0: the first run
+  std::vector<storage::RunId> timelines = {};         // empty: the first few
+  int64_t rank = 0;                                   // whose timelines
+  int64_t step = 0;                                   // 0: each run's newest profiled one
+  std::vector<ReportChartQuery> charts = {};          // empty: the usual ones
+  std::map<storage::RunId, std::string> colors = {};  // "#rrggbb"; others have the palette's
+  std::string colored_by = {};                        // the key that gave them; empty: none
+  std::map<storage::RunId, std::string> groups = {};  // their names
 };
 
-/// One metric of all runs over steps.
+/// A group's curves as one.
+struct ReportBand {
+  std::string group;
+  size_t first = 0;  // the run that has its colour
+  std::vector<std::pair<double, double>> mean, low, high;
+};
+
+/// One metric of all runs.
 struct ReportChart {
-  std::string metric;
-  bool difference = false;  // from the baseline, at the steps that both have
+  ReportChartQuery of;  // a difference is at the x that both have
   std::vector<std::vector<std::pair<double, double>>> curves;  // an entry a run; may be empty
-};
-
-struct ReportMemory {
-  std::optional<plan::MemoryBytes> predicted, measured;  // of the rank that holds most
+  std::vector<ReportBand> bands;                               // whose runs' own curves are empty
 };
 
 /// A measured step of one rank.
@@ -49,8 +66,11 @@ struct ReportAlignment {
 struct Report {
   storage::Comparison comparison;
   size_t baseline = 0;
+  std::vector<std::string> colors;  // an entry a run
+  std::string colored_by;
+  std::vector<std::string> groups;  // an entry a run, empty: in none; no entries: not grouped
   std::vector<ReportChart> charts;
-  std::vector<ReportMemory> memory;  // an entry a run
+  std::vector<PeakMemory> memory;  // an entry a run
   int64_t rank = 0;
   std::vector<ReportStep> steps;
   std::vector<ReportAlignment> alignments;

@@ -32,6 +32,7 @@ ReportSection runs_section(const Report& report) {
   ReportSection section{.title = "Runs"};
   section.table.heads = {"",      "name",  "state", "recipe", "target",
                          "steps", "begun", "tags",  "notes"};
+  if (!report.groups.empty()) section.table.heads.emplace_back("group");
   const auto& runs = report.comparison.runs;
   for (size_t i = 0; i < runs.size(); ++i) {
     const storage::RunSummary& run = runs[i];
@@ -47,6 +48,8 @@ ReportSection runs_section(const Report& report) {
          {time_text(run.started.value_or(run.created))},
          {joined_words(run.tags)},
          {run.notes}});
+    if (!report.groups.empty())
+      section.table.rows.back().push_back({i < report.groups.size() ? report.groups[i] : ""});
   }
   return section;
 }
@@ -128,11 +131,16 @@ ReportSection differences_section(const Report& report) {
 ReportSection curves_section(const Report& report) {
   ReportSection section{.title = "Curves"};
   for (const ReportChart& chart : report.charts) {
-    std::string title = telemetry::words_of(chart.metric);
-    if (chart.difference) title += ", difference from " + run_title(report, report.baseline);
-    section.pictures.push_back({std::move(title), curve_picture(chart)});
+    std::string title = telemetry::words_of(chart.of.metric);
+    if (!chart.of.x.empty()) title += " over " + chart.of.x;
+    if (chart.of.difference) title += ", difference from " + run_title(report, report.baseline);
+    section.pictures.push_back({std::move(title), curve_picture(report, chart)});
   }
   section.words.push_back("The numbers at the ends are the runs'.");
+  if (!report.groups.empty())
+    section.words.push_back("A group is its mean between its lowest and its highest run.");
+  if (!report.colored_by.empty())
+    section.words.push_back(fmt::format("Colours are by {}.", report.colored_by));
   return section;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/run_palette.h"
+#include "workbench/report/report_data.h"
 
 namespace heddle::workbench {
 
@@ -19,6 +20,10 @@ inline std::string run_number(size_t run) { return std::to_string(run + 1); }
 inline std::string run_color(size_t run) {
   const std::string color = kLightRunPalette[run % kRunPalette];
   return color.empty() ? kInk : color;
+}
+
+inline std::string color_of(const Report& report, size_t run) {
+  return run < report.colors.size() ? report.colors[run] : run_color(run);
 }
 
 /// As SVG has it; empty: solid.

@@ -84,6 +84,7 @@ Result<CompareAnswer> CompareReader::read(storage::Reader& reader, const Compare
   for (const storage::RunId run : answer.present)
     if (const auto known = leftOut_.find(run); known != leftOut_.end())
       data.leftOut = std::max(data.leftOut, known->second);
+  if (const auto read = readMemory(reader, query, data); !read) return fail(read);
   if (const auto read = readSteps(reader, query, data); !read) return fail(read);
   answer.data = std::move(data);
   return answer;
@@ -98,6 +99,7 @@ Result<bool> CompareReader::follow(storage::Reader& reader, const CompareQuery& 
   const auto forget = [&](storage::RunId run) {
     details_.erase(run);
     recipes_.erase(run);
+    memory_.erase(run);
     changed = changed || std::ranges::find(query.runs, run) != query.runs.end();
   };
   for (const storage::RunSummary& run : changes->changed) {
@@ -138,6 +140,23 @@ Result<storage::Comparison> CompareReader::compare(storage::Reader& reader,
   }
   fillVocabularies(compared);
   return storage::compare(std::move(compared));
+}
+
+Result<> CompareReader::readMemory(storage::Reader& reader, const CompareQuery& query,
+                                   CompareData& data) {
+  for (const storage::RunSummary& run : data.comparison->runs) {
+    if (const auto plan = query.plans.find(run.id); plan != query.plans.end()) {
+      data.memory.push_back({plan->second.prediction->document.memory, {}});
+      continue;
+    }
+    if (!memory_.contains(run.id)) {
+      auto memory = workbench::read_peak_memory(reader, details_[run.id]);
+      if (!memory) return fail(memory);
+      memory_[run.id] = *memory;
+    }
+    data.memory.push_back(memory_[run.id]);
+  }
+  return {};
 }
 
 Result<> CompareReader::readSteps(storage::Reader& reader, const CompareQuery& query,

@@ -22,7 +22,8 @@ struct CompareData {
   std::shared_ptr<const storage::Comparison> comparison =
       std::make_shared<const storage::Comparison>();
   ComparedKeys keys = std::make_shared<const std::vector<ComparedKey>>();  // that differ
-  std::vector<ShownStep> steps;      // in the order of the comparison
+  std::vector<workbench::PeakMemory> memory;  // an entry a run of the comparison
+  std::vector<ShownStep> steps;               // in the order of the comparison
   std::vector<int64_t> commonSteps;  // profiled in every run that has a shown step, ascending
   std::vector<int64_t> ranks;        // to choose from, ascending
   int64_t rank = 0;                  // whose timelines these are
@@ -55,12 +56,14 @@ class CompareReader {
   Result<bool> follow(storage::Reader& reader, const CompareQuery& query);
   Result<storage::Comparison> compare(storage::Reader& reader, const CompareQuery& query,
                                       const std::vector<storage::RunId>& runs);
+  Result<> readMemory(storage::Reader& reader, const CompareQuery& query, CompareData& data);
   Result<> readSteps(storage::Reader& reader, const CompareQuery& query, CompareData& data);
 
   int64_t cursor_ = 0;
   std::map<storage::RunId, bool> present_;  // every run of the store: not in the trash
   std::map<storage::RunId, storage::RunDetail> details_;
   std::map<storage::RunId, storage::Values> recipes_;
+  std::map<storage::RunId, workbench::PeakMemory> memory_;
   std::map<storage::RunId, size_t> leftOut_;  // metrics, see storage::add_metrics
 };
 

@@ -16,7 +16,6 @@
 #include "gui/views/compare/run_groups.h"
 #include "gui/widgets/empty_state.h"
 #include "gui/widgets/file_dialog.h"
-#include "gui/widgets/focus_line.h"
 #include "gui/widgets/folding_row.h"
 #include "gui/widgets/layouts.h"
 #include "gui/widgets/run_chooser.h"
@@ -134,6 +133,8 @@ QWidget* ComparePage::makeTop() {
                         {tr("nothing"), tr("equal recipes (seeds)"), tr("sweep or group")});
   for (KeyBox* box : {colorBy_, groupBy_})
     connect(box, &QComboBox::currentIndexChanged, this, &ComparePage::display);
+  colorBy_->setToolTip(
+      tr("Curves, chips and tables in the colours of a key's values, instead of one for each run"));
   groupBy_->setToolTip(tr("Charts draw a group as its mean and its range"));
   showAll_ = linkButton({});
   showAll_->setObjectName(QStringLiteral("showAllRuns"));
@@ -162,6 +163,9 @@ Card* ComparePage::makeDifferences() {
   connect(numbers_, &Segment::currentChanged, this, [this](int choice) {
     differences_.setDifferences(choice == 1);
     table_.setDifferences(choice == 1);
+    if (data_.comparison->runs.empty()) return;
+    showGroups();
+    timelines_->setBaseline(differencesFrom());
   });
   keysShown_ = new Segment({tr("what differs"), tr("all keys")});
   keysShown_->setObjectName(QStringLiteral("keys"));
@@ -178,18 +182,10 @@ Card* ComparePage::makeDifferences() {
   tables_->addWidget(differenceView_);
   tables_->addWidget(new RunTable(table_, choices_));
   differenceCard_->body()->addWidget(tables_, 1);
-  groupTable_ = new QTableView;
-  groupTable_->setObjectName(QStringLiteral("groupTable"));
-  groupTable_->setAccessibleName(tr("Groups"));
-  groupTable_->setModel(&groups_);
+  groupTable_ = new FigureTable(QStringLiteral("groupTable"), tr("Groups"), groups_);
   groupTable_->setItemDelegate(new ValueDelegate(groupTable_));
-  new FocusLine(groupTable_);
-  groupTable_->setFrameShape(QFrame::NoFrame);
-  groupTable_->setShowGrid(false);
   groupTable_->setCornerButtonEnabled(false);
-  groupTable_->setTabKeyNavigation(false);
-  groupTable_->verticalHeader()->setDefaultSectionSize(kRowHeight);
-  groupTable_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  groupTable_->verticalHeader()->show();
   differenceCard_->body()->addWidget(groupTable_);
   return differenceCard_;
 }
@@ -236,8 +232,8 @@ void ComparePage::resizeEvent(QResizeEvent* event) {
 }
 
 QList<KeyTable> ComparePage::keys() const {
-  return {runKeys(), ParallelPlot::keys(), ScatterPlot::keys(), LineChart::keys(),
-          TimelineWidget::keys()};
+  return {runKeys(),         ParallelPlot::keys(),   ScatterPlot::keys(),
+          LineChart::keys(), TimelineWidget::keys(), FigureTable::keys()};
 }
 
 QString ComparePage::subtitle() const {
@@ -428,9 +424,17 @@ QStringList ComparePage::groupNames() const {
   }
 }
 
+/// With two runs the differences have a column of their own.
+qint64 ComparePage::differencesFrom() const {
+  const bool wanted = numbers_->current() == 1 && data_.comparison->runs.size() > 2;
+  return wanted ? choices_.baseline() : 0;
+}
+
 void ComparePage::showGroups() {
   const QStringList names = groupNames();
-  groups_.setGroups(*data_.keys, names);
+  const qint64 from = differencesFrom();
+  groups_.setGroups(*data_.keys, names,
+                    from != 0 ? std::optional(data_.indexOf(from)) : std::nullopt);
   groupTable_->resizeColumnsToContents();
   const int rows = std::min(groups_.rowCount(), kMaxGroupRows);
   groupTable_->setFixedHeight((rows + 2) * kRowHeight + 8);
@@ -453,7 +457,6 @@ void ComparePage::showCurves() {
 }
 
 MemoryBars::Run ComparePage::memoryOf(size_t run) const {
-  const storage::RunId id = data_.comparison->runs[run].id;
   MemoryBars::Run bars;
   bars.name = format::spelled(data_.comparison->runs[run].name);
   bars.stroke = coloring_.strokes[static_cast<qsizetype>(run)];
@@ -468,13 +471,8 @@ MemoryBars::Run ComparePage::memoryOf(size_t run) const {
             storage::difference_of(result.key, result.values[baseline], result.values[run]))
       peak.difference = QString::fromStdString(storage::difference_text(result.key, *difference));
   }
-  const auto shown = std::ranges::find(data_.steps, id, &ShownStep::run);
-  if (shown == data_.steps.end()) return bars;
-  const workbench::RunSteps& steps = *shown->facts.steps;
-  if (steps.document) bars.predicted.uses = steps.document->memory;
-  for (const auto& [rank, side] : steps.measured)
-    if (side.memory && (!bars.measured.uses || side.memory->total() > bars.measured.uses->total()))
-      bars.measured.uses = side.memory;
+  bars.predicted.uses = data_.memory[run].predicted;
+  bars.measured.uses = data_.memory[run].measured;
   return bars;
 }
 
@@ -485,10 +483,11 @@ void ComparePage::showMemory() {
 }
 
 void ComparePage::showSteps() {
+  timelines_->setBaseline(differencesFrom());
   timelines_->display(data_, coloring_.strokes);
   std::vector<std::shared_ptr<const workbench::RunSteps>> steps;
   for (const ShownStep& shown : data_.steps) steps.push_back(shown.facts.steps);
-  nodes_->setSteps(std::move(steps), data_.rank);
+  nodes_->setSteps(std::move(steps), data_.rank, choices_.baseline());
   const bool two = steps_->direction() == QBoxLayout::TopToBottom && !nodes_->isHidden();
   rows_->setStretchFactor(steps_, two ? 2 : 1);
   if (const qint64 run = std::exchange(nodesOf_, 0); run != 0) {
@@ -527,12 +526,39 @@ void ComparePage::openChooser(QWidget* at, std::vector<storage::RunSummary> all,
   chooser->open(at);
 }
 
+/// Charts, colours and groups as they are on the page; on white, as a report is.
+void ComparePage::describeLook(workbench::ReportQuery& query) const {
+  for (const MetricChart* chart : board_->charts()) {
+    const ChartSpec& spec = chart->spec();
+    workbench::ReportChartQuery of{.metric = spec.metric,
+                                   .x = spec.x == ChartX::step     ? ""
+                                        : spec.x == ChartX::tokens ? "tokens"
+                                                                   : "time",
+                                   .difference = spec.difference,
+                                   .grouped = spec.aggregate};
+    if (std::ranges::find(query.charts, of) == query.charts.end())
+      query.charts.push_back(std::move(of));
+  }
+  QList<qint64> ids;
+  for (const storage::RunSummary& run : data_.comparison->runs) ids.append(run.id);
+  const auto key = colorBy_->key();
+  const RunColoring coloring = key ? colorByKey((*data_.keys)[*key], Scheme::light)
+                                   : colorByRun(session().runSlots().of(ids), Scheme::light);
+  if (key) query.colored_by = (*data_.keys)[*key].name.toStdString();
+  const QStringList groups = groupNames();
+  for (qsizetype i = 0; i < ids.size(); ++i) {
+    query.colors[ids[i]] = coloring.strokes[i].color.name().toStdString();
+    if (!groups.value(i).isEmpty()) query.groups[ids[i]] = groups[i].toStdString();
+  }
+}
+
 /// Hidden runs are left out, and plans: the store does not have them.
 void ComparePage::writeReport() {
   workbench::ReportQuery query{
       .baseline = choices_.baseline(), .rank = timelines_->rank(), .step = timelines_->step()};
   for (const storage::RunSummary& run : data_.comparison->runs)
     if (!isPlanned(run.id) && !choices_.isHidden(run.id)) query.runs.push_back(run.id);
+  describeLook(query);
   for (const qint64 run : choices_.timelines())
     if (!isPlanned(run)) query.timelines.push_back(run);
   QString file = FileDialog::fileToSave(

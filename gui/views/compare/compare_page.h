@@ -19,7 +19,9 @@
 #include "gui/views/compare/relations.h"
 #include "gui/views/compare/run_chips.h"
 #include "gui/views/compare/run_table.h"
+#include "gui/widgets/figure_table.h"
 #include "gui/widgets/segment.h"
+#include "workbench/report/report_data.h"
 
 namespace heddle::gui {
 
@@ -68,6 +70,8 @@ class ComparePage : public Page {
   void display();
   void showTables();
   void showGroups();
+  /// The baseline, where every number is shown as its difference from it; else 0.
+  qint64 differencesFrom() const;
   void showCurves();
   /// An entry a run; none: they are not grouped.
   QStringList groupNames() const;
@@ -81,6 +85,7 @@ class ComparePage : public Page {
                    const std::function<void(qint64, bool)>& tick);
   void copyTable();
   void writeReport();
+  void describeLook(workbench::ReportQuery& query) const;
 
   Job newest_;
   Job reading_;
@@ -109,7 +114,7 @@ class ComparePage : public Page {
   QPushButton* showAll_;
   QStackedWidget* tables_;
   DifferenceView* differenceView_;
-  QTableView* groupTable_;
+  FigureTable* groupTable_;
   Card* differenceCard_;
   Segment* keysShown_;
   Segment* numbers_;

@@ -2,6 +2,7 @@
 
 #include <QStandardItemModel>
 #include <algorithm>
+#include <utility>
 
 #include "gui/format.h"
 #include "gui/timeline/timeline_legend.h"
@@ -38,6 +39,8 @@ CompareTimelines::CompareTimelines(QWidget* parent) : Card(tr("Timelines"), pare
   alignedAt_->setToolTip(
       tr("What begins at the same place in every timeline. The chosen row is "
          "that of the table below."));
+  step_->setToolTip(tr("Steps that all of these runs have profiled"));
+  rank_->setToolTip(tr("Whose timeline and memory are shown of each run"));
   allowChosenRow(false);
   for (QComboBox* box : {step_, rank_})
     connect(box, &QComboBox::activated, this, &CompareTimelines::readNeeded);
@@ -178,14 +181,23 @@ QString CompareTimelines::noteOf() const {
              : tr("%1; %2 without one").arg(shown, format::plural(without_, counted::kRun));
 }
 
+void CompareTimelines::setBaseline(storage::RunId run) {
+  if (std::exchange(baseline_, run) != run) showStatistics();
+}
+
 void CompareTimelines::showStatistics() {
   std::vector<StepStatistics::Run> runs;
-  for (size_t row = 0; row < drawn_.size(); ++row)
-    if (timelines_->rows()[row].timeline)
-      runs.push_back({drawn_[row].name, drawn_[row].stroke, timelines_->statistics(row)});
+  std::optional<size_t> baseline;
+  for (size_t row = 0; row < drawn_.size(); ++row) {
+    if (!timelines_->rows()[row].timeline) continue;
+    // Its measured step, which comes after the predicted one.
+    if (baseline_ != 0 && drawn_[row].side.run == baseline_) baseline = runs.size();
+    runs.push_back({drawn_[row].name, drawn_[row].stroke, timelines_->statistics(row)});
+  }
   const auto selection = timelines_->selection();
   statistics_->setVisible(!runs.empty());
-  statistics_->display(runs, selection ? std::optional(selection->length()) : std::nullopt);
+  statistics_->display(std::move(runs),
+                       selection ? std::optional(selection->length()) : std::nullopt, baseline);
 }
 
 }  // namespace heddle::gui

@@ -22,6 +22,8 @@ class CompareTimelines : public Card {
 
   /// `strokes`: as many as runs of the comparison.
   void display(const CompareData& data, const QList<RunStroke>& strokes);
+  /// The run that the statistics are differences from; 0: they are values.
+  void setBaseline(storage::RunId run);
   /// Shows only the chosen row's spans bright; none: all of them.
   void highlight(const std::optional<StepDifferences::Chosen>& chosen);
   void setStatisticsWidth(int width) { statistics_->setFixedWidth(width); }
@@ -56,6 +58,7 @@ class CompareTimelines : public Card {
   bool plansAlone_ = false;
   int64_t shownStep_ = 0;  // 0: each run's newest
   int64_t shownRank_ = 0;
+  storage::RunId baseline_ = 0;
   int without_ = 0;  // chosen runs that have no profiled step
   QPushButton* choose_;
   QComboBox* step_;

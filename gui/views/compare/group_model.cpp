@@ -29,13 +29,23 @@ Spread spreadOf(const ComparedKey& key, const QStringList& groups, const QString
   return spread;
 }
 
+/// The key's value that groups are differences from.
+std::optional<storage::Value> baselineValue(const ComparedKey& key, const QStringList& groups,
+                                            size_t baseline) {
+  const QString group = groups.value(static_cast<qsizetype>(baseline));
+  if (group.isEmpty()) return key.compared.values[baseline];
+  const Spread spread = spreadOf(key, groups, group);
+  return spread.count > 0 ? std::optional<storage::Value>(spread.mean) : std::nullopt;
+}
+
 QString textOfNumber(const ComparedKey& key, double number) {
   return QString::fromStdString(telemetry::value_text(key.compared.key, number));
 }
 
 }  // namespace
 
-void GroupModel::setGroups(const std::vector<ComparedKey>& keys, const QStringList& groups) {
+void GroupModel::setGroups(const std::vector<ComparedKey>& keys, const QStringList& groups,
+                           std::optional<size_t> baseline) {
   beginResetModel();
   names_.clear();
   keys_.clear();
@@ -58,6 +68,8 @@ void GroupModel::setGroups(const std::vector<ComparedKey>& keys, const QStringLi
     }
     if (std::ranges::all_of(spreads, [](const Spread& each) { return each.count == 0; })) continue;
     keys_.push_back(key);
+    const bool differs = baseline && *baseline < key.compared.values.size();
+    const auto from = differs ? baselineValue(key, groups, *baseline) : std::nullopt;
     for (size_t row = 0; row < spreads.size(); ++row) {
       const Spread& of = spreads[row];
       Cell cell;
@@ -65,6 +77,15 @@ void GroupModel::setGroups(const std::vector<ComparedKey>& keys, const QStringLi
         cell.text = textOfNumber(key, of.mean);
         cell.range = tr("%1 to %2").arg(textOfNumber(key, of.low), textOfNumber(key, of.high));
         cell.best = direction != 0 && found.size() > 1 && of.mean * direction == best;
+        const bool isBaseline =
+            differs && groups.value(static_cast<qsizetype>(*baseline)) == found[qsizetype(row)];
+        if (const auto change = storage::difference_of(key.compared.key, from, of.mean);
+            change && !isBaseline) {
+          cell.difference =
+              QString::fromStdString(storage::difference_text(key.compared.key, *change));
+          cell.heat = change->heat() * change->better;
+          cell.best = false;
+        }
       }
       cells_[row].push_back(std::move(cell));
     }
@@ -85,6 +106,7 @@ QVariant GroupModel::data(const QModelIndex& index, int role) const {
   const Cell& cell = cells_[static_cast<size_t>(index.row())][static_cast<size_t>(index.column())];
   switch (role) {
     case Qt::DisplayRole:
+      if (!cell.difference.isEmpty()) return cell.difference;
       return cell.text.isEmpty() ? format::kNone
                                  : QStringLiteral("%1  [%2]").arg(cell.text, cell.range);
     case Qt::ToolTipRole:
@@ -93,6 +115,8 @@ QVariant GroupModel::data(const QModelIndex& index, int role) const {
       return int(Qt::AlignVCenter | Qt::AlignRight);
     case BestRole:
       return cell.best;
+    case HeatRole:
+      return cell.heat;
     default:
       return {};
   }

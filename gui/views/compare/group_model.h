@@ -1,5 +1,7 @@
 // Groups of runs as a table: a row a group, a column a result: the mean over its runs, their range
-// in the tooltip and, where there is one, behind the mean. The best mean is marked.
+// in the tooltip and, where there is one, behind the mean. The best mean is marked. With a
+// baseline, means are shown as differences from its group's, or where it is in none from its own
+// values.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -14,7 +16,9 @@ class GroupModel : public QAbstractTableModel {
  public:
   using QAbstractTableModel::QAbstractTableModel;
   /// `groups`: an entry a run; runs in none are left out. Keys that are no results are too.
-  void setGroups(const std::vector<ComparedKey>& keys, const QStringList& groups);
+  /// `baseline`: the run that means are differences from; none: they are values.
+  void setGroups(const std::vector<ComparedKey>& keys, const QStringList& groups,
+                 std::optional<size_t> baseline = {});
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
@@ -24,6 +28,8 @@ class GroupModel : public QAbstractTableModel {
  private:
   struct Cell {
     QString text, range;
+    QString difference;  // empty: the mean is shown
+    double heat = 0;
     bool best = false;
   };
 

@@ -7,6 +7,7 @@
 #include "gui/timeline/memory_colors.h"
 #include "gui/views/compare/run_swatch.h"
 #include "gui/widgets/layouts.h"
+#include "gui/widgets/picture_menu.h"
 #include "gui/widgets/stacked_bar.h"
 
 namespace heddle::gui {
@@ -57,9 +58,26 @@ MemoryBars::MemoryBars(QWidget* parent) : Card(tr("Memory"), parent), rows_(new 
   QScrollArea* scroll = scrolled(content);
   scroll->setAccessibleName(tr("Memory by category"));
   body()->addWidget(scroll, 1);
+  addControl(pictureButton(this, tr("Menu of memory"), [this] { return table(); }));
+}
+
+TextTable MemoryBars::table() const {
+  TextTable table{tr("Peak memory"), {tr("run"), tr("kind"), tr("peak"), tr("difference")}, {}};
+  for (size_t i = 0; i < plan::kCategories; ++i) table.heads << nameOf(i);
+  for (const Run& run : runs_)
+    for (const auto& [peak, kind] :
+         {std::pair{&run.predicted, tr("predicted")}, std::pair{&run.measured, tr("measured")}}) {
+      if (!isKnown(*peak)) continue;
+      QStringList row{run.name, kind, format::bytes(sizeOf(*peak)), peak->difference};
+      for (size_t i = 0; i < plan::kCategories; ++i)
+        row << (peak->uses ? format::bytes(static_cast<double>(peak->uses->bytes[i])) : QString());
+      table.rows.push_back(std::move(row));
+    }
+  return table;
 }
 
 void MemoryBars::display(const std::vector<Run>& runs) {
+  runs_ = runs;
   clear(rows_);
   clear(legend_->layout());
   double most = 0;

@@ -10,6 +10,7 @@
 #include "engine/plan/memory_bytes.h"
 #include "gui/theme/run_colors.h"
 #include "gui/widgets/card.h"
+#include "gui/widgets/text_table.h"
 
 namespace heddle::gui {
 
@@ -34,8 +35,10 @@ class MemoryBars : public Card {
   void display(const std::vector<Run>& runs);
 
  private:
+  TextTable table() const;
   void addBar(int row, const Peak& peak, double most, const QString& word, double opacity);
 
+  std::vector<Run> runs_;
   QGridLayout* rows_;
   QWidget* legend_;
 };

@@ -30,6 +30,8 @@ Relations::Relations(CompareChoices& choices, QWidget* parent)
   connect(kind_, &Segment::currentChanged, this, &Relations::show);
   x_ = new KeyBox(tr("Across"), {});
   y_ = new KeyBox(tr("Up"), {});
+  x_->setToolTip(tr("The key whose values runs are placed by, from left to right"));
+  y_->setToolTip(tr("The key whose values runs are placed by, from bottom to top"));
   scatterKeys_ = new QWidget;
   QHBoxLayout* keys = rowOf(scatterKeys_, {}, 8);
   for (KeyBox* box : {x_, y_})
@@ -40,6 +42,9 @@ Relations::Relations(CompareChoices& choices, QWidget* parent)
   keys->addWidget(y_);
   axesButton_ = quietButton(tr("Axes"));
   axesButton_->setObjectName(QStringLiteral("relationAxes"));
+  axesButton_->setToolTip(tr("The keys that have an axis"));
+  kind_->button(0)->setToolTip(tr("An axis a key, a line a run; drag along an axis to choose"));
+  kind_->button(1)->setToolTip(tr("One key against another, a mark a run"));
   connect(axesButton_, &QPushButton::clicked, this, &Relations::offerAxes);
   for (QWidget* control : std::initializer_list<QWidget*>{scatterKeys_, axesButton_, kind_})
     addControl(control);
@@ -49,6 +54,7 @@ Relations::Relations(CompareChoices& choices, QWidget* parent)
   plots_->addWidget(parallel_);
   plots_->addWidget(scatter_);
   body()->addWidget(plots_);
+  addControl(pictureButton(plots_, tr("Menu of relations"), [this] { return table(); }));
   setMinimumHeight(320);
   const auto highlight = [this](const QSet<qint64>& runs) { choices_.setHighlighted(runs); };
   connect(parallel_, &ParallelPlot::brushed, this, highlight);
@@ -135,6 +141,27 @@ void Relations::show() {
     showScatter(runs);
   else
     showParallel(runs);
+}
+
+TextTable Relations::table() const {
+  std::vector<const ComparedKey*> keys;
+  if (kind_->current() == 1) {
+    for (const KeyBox* box : {x_, y_})
+      if (box->key()) keys.push_back(&(*keys_)[*box->key()]);
+  } else {
+    for (const QString& name : axes_)
+      if (const auto key = std::ranges::find(*keys_, name, &ComparedKey::name); key != keys_->end())
+        keys.push_back(&*key);
+  }
+  TextTable table{title(), {tr("run")}, {}};
+  for (const ComparedKey* key : keys) table.heads << key->name;
+  for (size_t run = 0; run < runs_.size(); ++run) {
+    if (choices_.isHidden(runs_[run].id)) continue;
+    QStringList row{format::spelled(runs_[run].name)};
+    for (const ComparedKey* key : keys) row << key->texts[static_cast<qsizetype>(run)];
+    table.rows.push_back(std::move(row));
+  }
+  return table;
 }
 
 void Relations::showParallel(const std::vector<PlottedRun>& runs) {

@@ -9,6 +9,7 @@
 #include "gui/views/compare/parallel_plot.h"
 #include "gui/views/compare/scatter_plot.h"
 #include "gui/widgets/card.h"
+#include "gui/widgets/picture_menu.h"
 #include "gui/widgets/segment.h"
 
 class QMenu;
@@ -32,6 +33,8 @@ class Relations : public Card {
  private:
   void offerAxes();
   void show();
+  /// The values that the shown plot is drawn from, of the runs that are not hidden.
+  TextTable table() const;
   void showParallel(const std::vector<PlottedRun>& runs);
   void showScatter(const std::vector<PlottedRun>& runs);
   std::vector<PlottedRun> plottedRuns() const;

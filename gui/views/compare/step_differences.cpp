@@ -67,6 +67,8 @@ QWidget* StepDifferences::makeHead() {
   right_ = new QComboBox;
   right_->setObjectName(QStringLiteral("rightSide"));
   right_->setAccessibleName(tr("The other side"));
+  left_->setToolTip(tr("The step that differences are taken from"));
+  right_->setToolTip(tr("The step whose differences are shown"));
   for (QComboBox* box : {left_, right_}) {
     box->setProperty("role", "mono");
     box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
@@ -105,7 +107,7 @@ const workbench::RunSteps* StepDifferences::stepsOf(storage::RunId run) const {
 }
 
 void StepDifferences::setSteps(std::vector<std::shared_ptr<const workbench::RunSteps>> runs,
-                               int64_t rank) {
+                               int64_t rank, storage::RunId baseline) {
   const auto left = picked(left_), right = picked(right_);
   runs_ = std::move(runs);
   rank_ = rank;
@@ -137,17 +139,21 @@ void StepDifferences::setSteps(std::vector<std::shared_ptr<const workbench::RunS
     left_->setCurrentIndex(before);
     right_->setCurrentIndex(after);
   } else {
-    pickUsual();
+    pickUsual(baseline);
   }
   align();
 }
 
-/// Several runs: the measured steps of the first two. One run, or no two measured steps: the first
-/// two sides, a run's prediction before its measurement.
-void StepDifferences::pickUsual() {
+/// Several runs: the measured steps of the baseline and the first other one; without the
+/// baseline's, of the first two. One run, or no two measured steps: the first two sides, a run's
+/// prediction before its measurement.
+void StepDifferences::pickUsual(storage::RunId baseline) {
   std::vector<int> measured;
-  for (size_t i = 0; i < choices_.size(); ++i)
-    if (choices_[i].kind == workbench::Kind::measured) measured.push_back(static_cast<int>(i));
+  for (size_t i = 0; i < choices_.size(); ++i) {
+    if (choices_[i].kind != workbench::Kind::measured) continue;
+    const bool first = choices_[i].run == baseline;
+    measured.insert(first ? measured.begin() : measured.end(), static_cast<int>(i));
+  }
   const bool two = measured.size() >= 2;
   left_->setCurrentIndex(two ? measured[0] : 0);
   right_->setCurrentIndex(two ? measured[1] : 1);

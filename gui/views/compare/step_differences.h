@@ -40,8 +40,10 @@ class StepDifferences : public Card {
 
   explicit StepDifferences(Worker& worker, QWidget* parent = nullptr);
 
-  /// The steps to pick from. The user's pick stays if it still exists. Hides with fewer than two.
-  void setSteps(std::vector<std::shared_ptr<const workbench::RunSteps>> runs, int64_t rank);
+  /// The steps to pick from. The user's pick stays if it still exists; else another run's step is
+  /// laid against the baseline's. Hides with fewer than two.
+  void setSteps(std::vector<std::shared_ptr<const workbench::RunSteps>> runs, int64_t rank,
+                storage::RunId baseline);
   /// The run's prediction against what was measured, where it has both.
   void pickPrediction(storage::RunId run);
   bool isReady() const { return !aligning_.running(); }
@@ -58,7 +60,7 @@ class StepDifferences : public Card {
   };
 
   QWidget* makeHead();
-  void pickUsual();
+  void pickUsual(storage::RunId baseline);
   std::optional<Choice> picked(const QComboBox* box) const;
   const workbench::RunSteps* stepsOf(storage::RunId run) const;
   QString headOf(const Choice& choice) const;

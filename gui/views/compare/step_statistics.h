@@ -1,5 +1,6 @@
 // How the compared runs' steps were spent: a table of the selection or the whole step, a column a
-// run, or where these are too many a row; and a bar a run. Longer ones scroll.
+// run, or where these are too many a row; and a bar a run. Longer ones scroll. With a baseline, the
+// other runs' numbers are their differences from it.
 #pragma once
 
 #include <QGridLayout>
@@ -25,14 +26,23 @@ class StepStatistics : public QScrollArea {
 
   explicit StepStatistics(QWidget* parent = nullptr);
   /// `selected`: the numbers are of a dragged stretch of so many microseconds; else of whole steps.
-  void display(const std::vector<Run>& runs, std::optional<int64_t> selected);
+  /// `baseline`: of the runs; none: all numbers are values.
+  void display(std::vector<Run> runs, std::optional<int64_t> selected,
+               std::optional<size_t> baseline = {});
 
  private:
-  void showColumns(const std::vector<Run>& runs);
-  void showRows(const std::vector<Run>& runs);
-  void showBars(const std::vector<Run>& runs);
-  void addRow(int row, const QString& name, std::optional<Kind> kind, const std::vector<Run>& runs,
-              int64_t Statistics::*part);
+  using Part = int64_t Statistics::*;
+  void showColumns();
+  void showRows();
+  void showBars();
+  void addRow(int row, const QString& name, std::optional<Kind> kind, Part part);
+  /// The run's number, or its difference from the baseline's.
+  QLabel* cellOf(size_t run, Part part) const;
+  QLabel* overlapOf(size_t run) const;
+  QLabel* differenceOf(size_t run, size_t from, Part part) const;
+
+  std::vector<Run> runs_;
+  std::optional<size_t> baseline_;
 
   QLabel* title_;
   QLabel* length_;

@@ -65,6 +65,12 @@ void ContinueDialog::build() {
   changes_->setPlaceholderText(tr("keys of the recipe, one a line, as in optimizer.lr=1e-4"));
   changes_->setTabChangesFocus(true);
   changes_->setFixedHeight(58);
+  from_->setToolTip(tr("The checkpoint that the new run begins with; newest first"));
+  steps_->setToolTip(tr("The new run's last step, counted on from the parent's"));
+  name_->setToolTip(tr("Of the new run; empty: a name made of the parent's"));
+  changes_->setToolTip(
+      tr("As in a recipe's file, in place of the parent's values. What may not change is named "
+         "below"));
   auto* form = new QGridLayout;
   form->setHorizontalSpacing(12);
   form->setVerticalSpacing(8);

@@ -43,6 +43,13 @@ void RankBars::setValues(std::vector<int32_t> ranks, std::vector<double> seconds
   update();
 }
 
+TextTable RankBars::table() const {
+  TextTable table{tr("Compute by rank"), {tr("rank"), tr("compute")}, {}};
+  for (size_t i = 0; i < ranks_.size(); ++i)
+    table.rows.push_back({QString::number(ranks_[i]), format::seconds(seconds_[i])});
+  return table;
+}
+
 void RankBars::setStale(bool stale) {
   if (stale_ == stale) return;
   stale_ = stale;

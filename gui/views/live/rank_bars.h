@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gui/views/live/step_points.h"
+#include "gui/widgets/text_table.h"
 
 namespace heddle::gui {
 
@@ -19,6 +20,7 @@ class RankBars : public QWidget {
                  const std::vector<int>& stages);
   /// The run is out of contact: the bars are grey, and no rank is called slow.
   void setStale(bool stale);
+  TextTable table() const;
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return {140, 24}; }
 

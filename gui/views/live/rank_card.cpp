@@ -4,6 +4,7 @@
 
 #include "gui/widgets/layouts.h"
 #include "gui/widgets/more_below.h"
+#include "gui/widgets/picture_menu.h"
 
 namespace heddle::gui {
 namespace {
@@ -32,6 +33,7 @@ RankCard::RankCard(QWidget* parent) : Card(tr("Ranks"), parent) {
   area->setAccessibleName(tr("Facts of the ranks"));
   body()->addWidget(area, 1);
   addControl(new MoreBelow(area));
+  setPictureMenu(this, [this] { return bars_->table(); });
 }
 
 void RankCard::clear() {

@@ -1,8 +1,10 @@
 #include "gui/views/runs/run_drawer.h"
 
+#include <QMenu>
 #include <QPlainTextEdit>
 
 #include "engine/telemetry/metrics.h"
+#include "gui/charts/chart_menu.h"
 #include "gui/format.h"
 #include "gui/models/run_pace.h"
 #include "gui/models/value.h"
@@ -51,6 +53,15 @@ RunDrawer::RunDrawer(Session& session, QWidget* parent)
   loss_->setBodyMargins(0, 0, 0, 0);
   loss_->setFixedHeight(kLowestChart);
   loss_->setEmptyText(tr("No step has finished yet"));
+  loss_->setContextMenuPolicy(Qt::CustomContextMenu);
+  connect(loss_, &QWidget::customContextMenuRequested, this, [this](const QPoint& at) {
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    addChartExports(*menu, *loss_, QStringLiteral("loss"), [this](const QString& text, Tone tone) {
+      Q_EMIT session_.message(text, tone);
+    });
+    menu->popup(loss_->mapToGlobal(at));
+  });
   column->addWidget(loss_);
 
   column->addWidget(line());

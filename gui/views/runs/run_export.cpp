@@ -6,6 +6,8 @@
 #include "gui/widgets/file_dialog.h"
 #include "gui/widgets/why_not.h"
 #include "storage/export.h"
+#include "workbench/importers/heddle_store.h"
+#include "workbench/run_file.h"
 #include "workbench/weights.h"
 
 namespace heddle::gui {
@@ -22,6 +24,7 @@ RunExport::RunExport(Session& session, QWidget* page)
       page_(page),
       exporting_(session.workingThreads(), this),
       converting_(session.workingThreads(), this),
+      packing_(session.workingThreads(), this),
       checking_(session.readingThread(), this) {
   export_ = new QAction(icon(QStringLiteral("download")), tr("Export run"), this);
   export_->setObjectName(QStringLiteral("exportRuns"));
@@ -31,6 +34,10 @@ RunExport::RunExport(Session& session, QWidget* page)
   weights_->setToolTip(tr("The newest checkpoint, as a folder that transformers loads"));
   connect(export_, &QAction::triggered, this, &RunExport::exportRuns);
   connect(weights_, &QAction::triggered, this, &RunExport::exportWeights);
+  file_ = new QAction(icon(QStringLiteral("file")), tr("Save as one file"), this);
+  file_->setObjectName(QStringLiteral("exportRunFile"));
+  file_->setToolTip(tr("All that the store has of the run, to be sent; Import takes it in"));
+  connect(file_, &QAction::triggered, this, &RunExport::exportFile);
 }
 
 void RunExport::describe(const QList<qint64>& runs) {
@@ -39,35 +46,45 @@ void RunExport::describe(const QList<qint64>& runs) {
   export_->setText(
       tr("Export %1")
           .arg(runs.size() > 1 ? format::plural(runs.size(), counted::kRun) : tr("run")));
-  checkWeights();
+  checkOne();
 }
 
-void RunExport::checkWeights() {
-  const QString text = tr("Export weights");
+void RunExport::checkOne() {
   if (runs_.size() != 1) {
-    checked_ = 0;
+    checkedRun_ = 0;
     checking_.drop();
-    return allow(weights_, text,
-                 runs_.isEmpty() ? tr("no run is selected") : tr("one run at a time"));
+    const QString reason = runs_.isEmpty() ? tr("no run is selected") : tr("one run at a time");
+    return take({{}, reason, reason});
   }
-  if (checked_ == runs_.first())
-    allow(weights_, text, weightsReason_);
-  else
+  if (checkedRun_ == runs_.first()) {
+    take(checked_);
+  } else {
     weights_->setEnabled(false);
-  if (checked_ == runs_.first() && !std::exchange(weightsAreOld_, false)) return;
+    file_->setEnabled(false);
+  }
+  if (checkedRun_ == runs_.first() && !std::exchange(isOld_, false)) return;
   session_.read(
       checking_,
-      [id = runs_.first()](storage::Reader& reader) -> Result<std::string> {
+      [id = runs_.first()](storage::Reader& reader) -> Result<Checked> {
         const auto run = reader.run(id);
         if (!run) return fail(run);
-        return workbench::newest_weights(*run);
+        Checked checked{QString::fromStdString(run->summary.name), {}, {}};
+        if (!storage::has_ended(run->summary.state)) checked.fileReason = tr("it has not ended");
+        if (const auto weights = workbench::newest_weights(*run); !weights)
+          checked.weightsReason = QString::fromStdString(weights.error().message);
+        return checked;
       },
-      [this, id = runs_.first(), text](const Result<std::string>& checkpoint) {
-        checked_ = id;
-        weightsReason_ =
-            checkpoint ? QString() : QString::fromStdString(checkpoint.error().message);
-        allow(weights_, text, weightsReason_);
+      [this, id = runs_.first()](const Result<Checked>& checked) {
+        checkedRun_ = id;
+        const QString error = checked ? QString() : QString::fromStdString(checked.error().message);
+        checked_ = checked.value_or(Checked{{}, error, error});
+        take(checked_);
       });
+}
+
+void RunExport::take(const Checked& checked) {
+  allow(weights_, tr("Export weights"), checked.weightsReason);
+  allow(file_, tr("Save as one file"), checked.fileReason);
 }
 
 void RunExport::exportRuns() {
@@ -112,6 +129,31 @@ void RunExport::exportWeights() {
         QString text = tr("Exported to %1").arg(QString::fromStdString(to->folder));
         for (const std::string& note : to->notes) text += "; " + QString::fromStdString(note);
         say(text, to->notes.empty() ? Tone::good : Tone::warn);
+      });
+}
+
+void RunExport::exportFile() {
+  const QString ending = QString::fromLatin1(workbench::kRunFile);
+  QString name = checked_.name;
+  name.replace(QLatin1Char('/'), QLatin1Char('_'));
+  QString file = FileDialog::newFile(page_, tr("Save %1 as one file").arg(checked_.name),
+                                     FileDialog::lastFolder() + QLatin1Char('/') + name + ending,
+                                     tr("Run files (*%1)").arg(ending));
+  if (file.isEmpty()) return;
+  if (!file.endsWith(ending)) file += ending;
+  session_.act(
+      packing_,
+      [id = runs_.first(), file = file.toStdString(),
+       path = session_.storePath().toStdString()](workbench::Workbench&) -> Result<> {
+        auto reader = storage::Reader::open(path);
+        if (!reader) return fail(reader);
+        const auto run = reader->run(id);
+        if (!run) return fail(run);
+        return workbench::export_run_file(path, run->summary, file);
+      },
+      [this, file](const Result<>& done) {
+        if (!done) return say(QString::fromStdString(done.error().message), Tone::bad);
+        say(tr("Saved %1").arg(file), Tone::good);
       });
 }
 

@@ -1,4 +1,5 @@
-// Runs to folders: their records, or the newest checkpoint's weights.
+// Runs to folders: their records, or the newest checkpoint's weights. A run to one file, to be
+// sent.
 #pragma once
 
 #include <QAction>
@@ -16,16 +17,24 @@ class RunExport : public QObject {
 
   QAction* runsAction() const { return export_; }
   QAction* weightsAction() const { return weights_; }
+  QAction* fileAction() const { return file_; }
   /// The actions are about these runs now.
   void describe(const QList<qint64>& runs);
-  /// The store has changed: there may be other weights.
-  void renew() { weightsAreOld_ = true; }
+  /// The store has changed: the run may have ended, and have other weights.
+  void renew() { isOld_ = true; }
   bool isReady() const { return !checking_.running(); }
 
  private:
   void exportRuns();
   void exportWeights();
-  void checkWeights();
+  void exportFile();
+  void checkOne();
+  struct Checked {
+    QString name;
+    QString fileReason;     // why it cannot be one file; empty: it can
+    QString weightsReason;  // why it has no weights to export; empty: it has
+  };
+  void take(const Checked& checked);
   void say(const QString& text, Tone tone) { Q_EMIT session_.message(text, tone); }
 
   Session& session_;
@@ -33,13 +42,15 @@ class RunExport : public QObject {
   // One each: a newer task of a job hides what became of the one before.
   Job exporting_;
   Job converting_;
+  Job packing_;
   Job checking_;
   QAction* export_;
   QAction* weights_;
+  QAction* file_;
   QList<qint64> runs_;
-  qint64 checked_ = 0;     // the run that weightsReason_ is about
-  QString weightsReason_;  // why it has no weights to export; empty: it has
-  bool weightsAreOld_ = false;
+  qint64 checkedRun_ = 0;  // that `checked_` is about
+  Checked checked_;
+  bool isOld_ = false;
 };
 
 /// An action that cannot be done says why, wherever it is listed.

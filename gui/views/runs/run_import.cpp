@@ -9,8 +9,9 @@ RunImport::RunImport(Session& session, QWidget* page)
     : QObject(page), session_(session), page_(page), importing_(session.workingThreads(), this) {}
 
 void RunImport::choose() {
-  take(FileDialog::folders(page_, tr("Run directories to import, or folders that contain some"),
-                           tr("Import")));
+  take(FileDialog::paths(page_, tr("Run directories, run files, stores or logs to import"),
+                         tr("Runs, stores, logs (*.heddle *.sqlite *.db *.csv);;All files (*)"),
+                         tr("Import")));
 }
 
 void RunImport::take(const QStringList& chosen) {

@@ -1,4 +1,4 @@
-// Runs made elsewhere, chosen or dropped: several, or folders with many below them.
+// Runs made elsewhere, chosen or dropped: files, folders, or folders with many below them.
 #pragma once
 
 #include <QObject>
@@ -15,7 +15,7 @@ class RunImport : public QObject {
  public:
   RunImport(Session& session, QWidget* page);
 
-  /// Lets a person choose folders.
+  /// Lets a person choose files and folders.
   void choose();
   void take(const QStringList& chosen);
   bool isReady() const { return !importing_.running(); }

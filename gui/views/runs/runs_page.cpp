@@ -100,7 +100,8 @@ void RunsPage::makeActions() {
   import_ = make(QStringLiteral("importRun"), tr("Import"), QStringLiteral("plus"));
   import_->setProperty("topBar", true);
   import_->setToolTip(
-      tr("Import run directories made elsewhere, or folders of them; you can also drop them here"));
+      tr("Import run directories, run files, stores and CSV logs made elsewhere; you can also drop "
+         "them here"));
   compare_ =
       make(QStringLiteral("compareRuns"), tr("Compare"), QStringLiteral("compare"), Tone::onAccent);
   compare_->setProperty("topBar", true);
@@ -298,8 +299,9 @@ void RunsPage::showPlace(RunPlace place) {
   place_ = place;
   where_->setCurrent(static_cast<int>(place));
   const bool trash = place == RunPlace::trash;
-  for (QAction* action : {train_, import_, compare_, resume_, fork_, reproduce_, stop_,
-                          exports_->runsAction(), exports_->weightsAction(), discard_})
+  for (QAction* action :
+       {train_, import_, compare_, resume_, fork_, reproduce_, stop_, exports_->runsAction(),
+        exports_->fileAction(), exports_->weightsAction(), discard_})
     action->setVisible(!trash);
   for (QAction* action : marks_->actions()) action->setVisible(!trash);
   for (QAction* action : {restore_, remove_}) action->setVisible(trash);
@@ -464,8 +466,8 @@ void RunsPage::showMenu(const QPoint& globalPosition, qint64 run) {
   compare->setVisible(compare_->isVisible());
   connect(compare, &QAction::triggered, compare_, &QAction::trigger);
   if (untick_->isEnabled()) menu.addAction(untick_);
-  menu.addActions(
-      {resume_, fork_, reproduce_, stop_, exports_->runsAction(), exports_->weightsAction()});
+  menu.addActions({resume_, fork_, reproduce_, stop_, exports_->runsAction(),
+                   exports_->fileAction(), exports_->weightsAction()});
   menu.addSeparator();
   if (place_ != RunPlace::trash) {
     marks_->addTo(menu);

@@ -29,7 +29,8 @@ class RunsPage : public Page {
   QString subtitle() const override;
   QList<QAction*> pageActions() override {
     return QList<QAction*>{train_, import_, compare_, resume_, fork_, reproduce_, stop_} +
-           QList<QAction*>{exports_->runsAction(), exports_->weightsAction(), untick_} +
+           QList<QAction*>{exports_->runsAction(), exports_->fileAction(),
+                           exports_->weightsAction(), untick_} +
            marks_->actions() + QList<QAction*>{discard_, restore_, remove_};
   }
   QWidget* headerWidget() override { return where_; }

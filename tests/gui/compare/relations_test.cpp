@@ -1,10 +1,14 @@
 // How recipe fields and results go together: rank correlation, axes, and what is brushed.
 #include "gui/views/compare/relations.h"
 
+#include <QMenu>
+#include <QTableView>
 #include <QTest>
 
+#include "gui/format.h"
 #include "gui/theme/theme.h"
 #include "gui/views/compare/compare_page.h"
+#include "storage/queries.h"
 #include "tests/support/sample_runs.h"
 #include "tests/support/test_class.h"
 
@@ -77,6 +81,36 @@ class RelationsTest : public QObject {
     QTest::keyClick(plot, Qt::Key_Up);
     QVERIFY(rows() > 0 && rows() < many_.ids.size());
     QTest::keyClick(plot, Qt::Key_Escape);
+  }
+
+  void thePlotsValuesAreATable() {
+    Session session(many_.path());
+    ComparePage page(session);
+    page.resize(1500, 1000);
+    page.show();
+    page.showRuns(many_.ids);
+    QTRY_VERIFY(page.isReady());
+    auto* plot = page.findChild<ParallelPlot*>();
+    QContextMenuEvent asked(QContextMenuEvent::Keyboard, plot->rect().center());
+    QApplication::sendEvent(plot, &asked);
+    auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+    QVERIFY(menu);
+    menu->actions().first()->trigger();
+    menu->close();
+    auto* dialog = page.findChild<TableDialog*>();
+    QVERIFY(dialog);
+    const QAbstractItemModel* values = dialog->findChild<QTableView*>()->model();
+    QCOMPARE(values->rowCount(), int(many_.ids.size()));
+    QCOMPARE(values->headerData(0, Qt::Horizontal).toString(), QStringLiteral("run"));
+    QVERIFY(values->columnCount() > 2);
+    const auto loss = [&](int row) {
+      for (int column = 0; column < values->columnCount(); ++column)
+        if (values->headerData(column, Qt::Horizontal).toString() == QStringLiteral("loss"))
+          return values->index(row, column).data().toString();
+      return QString();
+    };
+    auto reader = storage::Reader::open(many_.path().toStdString());
+    QCOMPARE(loss(0), format::loss(*(*reader->run(many_.ids.first())).summary.loss));
   }
 
   void theScatterNamesItsCorrelation() {

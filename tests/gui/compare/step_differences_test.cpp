@@ -2,8 +2,10 @@
 #include "gui/views/compare/step_differences.h"
 
 #include <QAbstractItemModelTester>
+#include <QMenu>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
 #include <nlohmann/json.hpp>
 
 #include "gui/theme/theme.h"
@@ -36,6 +38,7 @@ std::string planOf() {
   rank.memory[plan::Category::parameters] = 100 << 20;
   rank.memory[plan::Category::other] = 50 << 20;
   document.ranks_shown = {rank};
+  document.memory = rank.memory;
   for (const char* name : {"layers.0", "layers.1"}) {
     plan::BucketFigures bucket;
     bucket.name = name;
@@ -199,6 +202,73 @@ class StepDifferencesTest : public QObject {
     for (const QLabel* label : page.findChild<StepStatistics*>()->findChildren<QLabel*>())
       if (label->property("tone") == QStringLiteral("bad")) bad << label->text();
     QCOMPARE(bad, QStringList{QStringLiteral("+30.0 ms")});
+  }
+
+  // Of more runs than have timelines.
+  void everyRunsMemoryHasItsUses() {
+    const QString path = folder_.filePath(QStringLiteral("six.sqlite"));
+    QList<qint64> runs;
+    {
+      auto writer = must(storage::Writer::open(path.toStdString()));
+      must(writer->take_lease());
+      for (int i = 0; i < 6; ++i) runs << addRun(*writer, "run-" + std::to_string(i), true);
+    }
+    Shown shown(path, runs);
+    QTRY_VERIFY(shown.page.isReady());
+    for (auto* button : shown.page.findChild<MemoryBars*>()->findChildren<QToolButton*>())
+      QTest::mouseClick(button, Qt::LeftButton);
+    auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+    QVERIFY(menu);
+    menu->actions().first()->trigger();
+    menu->close();
+    auto* dialog = shown.page.findChild<TableDialog*>();
+    QVERIFY(dialog);
+    const auto* table = dialog->findChild<QTableView*>();
+    QCOMPARE(table->model()->rowCount(), 12);
+    QStringList last, heads;
+    for (int column = 0; column < table->model()->columnCount(); ++column) {
+      heads << table->model()->headerData(column, Qt::Horizontal).toString();
+      last << cell(*table, 11, column);
+    }
+    QCOMPARE(last[1], QStringLiteral("measured"));
+    QCOMPARE(last[heads.indexOf("peak")], QStringLiteral("191 MiB"));
+    QCOMPARE(last[heads.indexOf("parameters")], QStringLiteral("100 MiB"));
+    QCOMPARE(last[heads.indexOf("other")], QStringLiteral("90.7 MiB"));
+  }
+
+  // As every number of the page, and as the keys in the table of differences.
+  void theBaselineIsTheFirstSideAndWhatStatisticsDifferFrom() {
+    Shown shown(path_, {first_, second_, neither_});
+    ComparePage& page = shown.page;
+    QTRY_VERIFY(page.isReady());
+    const auto figures = [&] {
+      QStringList texts;
+      for (const QLabel* label : page.findChild<StepStatistics*>()->findChildren<QLabel*>())
+        texts << label->text();
+      return texts;
+    };
+    QVERIFY(!figures().contains(QStringLiteral("−30.0 ms")));
+    auto* numbers = page.findChild<Segment*>(QStringLiteral("numbers"));
+    QTest::mouseClick(numbers->button(1), Qt::LeftButton);
+    QVERIFY(figures().contains(QStringLiteral("−30.0 ms")));
+    QVERIFY(figures().contains(QStringLiteral("from baseline")));
+    auto* left = page.findChild<QComboBox*>(QStringLiteral("leftSide"));
+    QCOMPARE(left->currentText(), QStringLiteral("first, measured"));
+    const auto isWorse = [&] {
+      for (const QLabel* label : page.findChild<StepStatistics*>()->findChildren<QLabel*>())
+        if (label->property("tone") == QStringLiteral("bad") &&
+            label->text() == QStringLiteral("+30.0 ms"))
+          return true;
+      return false;
+    };
+    QVERIFY(!isWorse());
+    for (auto* chip : page.findChild<RunChips*>()->findChildren<QWidget*>())
+      if (chip->accessibleName() == QStringLiteral("third")) {
+        QTest::keyClick(chip, Qt::Key_B);
+        break;
+      }
+    QTRY_COMPARE(left->currentText(), QStringLiteral("third, measured"));
+    QTRY_VERIFY(isWorse());
   }
 
   // Live's "Node by node" keeps the compared runs, and shows the run next to them.

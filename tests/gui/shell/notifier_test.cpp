@@ -12,6 +12,7 @@
 #include "storage/store.h"
 #include "storage/trust.h"
 #include "storage/writer.h"
+#include "tests/gui/shell/desktop.h"
 #include "tests/support/results.h"
 #include "tests/support/test_class.h"
 #include "workbench/alerts.h"
@@ -24,6 +25,8 @@ class NotifierTest : public QObject {
 
  private Q_SLOTS:
   void initTestCase() {
+    const QString reason = bus_.start();
+    QVERIFY2(reason.isEmpty(), qPrintable(reason));
     qputenv("XDG_CONFIG_HOME", folder_.filePath("config").toUtf8());
     qputenv("XDG_DATA_HOME", folder_.filePath("data").toUtf8());
     Theme::install(Theme::Mode::dark);
@@ -64,6 +67,24 @@ class NotifierTest : public QObject {
     QCOMPARE(notified[0][1].toString(), QString("step 40: loss 9.410"));
     QCOMPARE(messages.size(), 1);
     QCOMPARE(messages[0][0].toString(), QString("night: loss spike: step 40: loss 9.410"));
+  }
+
+  void the_desktop_shows_it_and_a_click_opens_the_run() {
+    test::Desktop desktop(bus_);
+    QSignalSpy requested(session_.get(), &Session::runRequested);
+    alert("step 45: loss 9.410");
+    QTRY_COMPARE_WITH_TIMEOUT(desktop.shown.size(), size_t{1}, 20000);
+    QCOMPARE(desktop.shown[0].title, QString("night: loss spike"));
+    QCOMPARE(desktop.shown[0].text, QString("step 45: loss 9.410"));
+    QTest::qWait(100);  // for its id
+    desktop.click(1);
+    QTRY_COMPARE(requested.size(), 1);
+    QCOMPARE(requested[0][0].toString(), QString("live"));
+    QCOMPARE(requested[0][1].toLongLong(), qint64{run_});
+    QVERIFY(QTest::qWaitForWindowActive(window_.get()));
+    QTRY_COMPARE(desktop.withdrawn, QList<uint>{1});
+    other_->activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(other_.get()));
   }
 
   void an_active_window_needs_no_notification() {
@@ -125,6 +146,7 @@ class NotifierTest : public QObject {
              .get());
   }
 
+  test::SessionBus bus_;
   QTemporaryDir folder_;
   std::string path_;
   std::unique_ptr<storage::Writer> writer_;

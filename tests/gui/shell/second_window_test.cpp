@@ -1,5 +1,6 @@
 // Another person's store in a second window: two real processes of `heddle`. A plug-in looks into
-// both (window_probe.cpp), drops the store on the first and takes what is offered.
+// both (window_probe.cpp), and drops the store on the first and takes what is offered, or chooses
+// it in the dialog of "Open another store …".
 #include <QDir>
 #include <QFile>
 #include <QProcess>
@@ -20,7 +21,16 @@ class SecondWindowTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  void aStoreOpensReadOnlyBesideOnesOwn_data() {
+    QTest::addColumn<QString>("way");
+    QTest::newRow("dropped") << "HEDDLE_PROBE_DROP";
+    QTest::newRow("chosen") << "HEDDLE_PROBE_OPEN";
+  }
+
   void aStoreOpensReadOnlyBesideOnesOwn() {
+    QFETCH(QString, way);
+    QVERIFY(QDir(seen()).removeRecursively());
+    for (const char* whose : {"theirs", "ours"}) QFile::remove(store(whose));
     makeStore("theirs", "a-run-of-theirs");
     makeStore("ours", "a-run-of-ours");
     QVERIFY(!storage::is_listed(store("theirs").toStdString()));
@@ -32,7 +42,7 @@ class SecondWindowTest : public QObject {
     environment.insert("QT_PLUGIN_PATH", HEDDLE_PROBE_FOLDER);
     environment.insert("QT_QPA_GENERIC_PLUGINS", "heddleprobe");
     environment.insert("HEDDLE_PROBE", seen());
-    environment.insert("HEDDLE_PROBE_DROP", store("theirs"));
+    environment.insert(way, store("theirs"));
     first.setProcessEnvironment(environment);
     first.setProcessChannelMode(QProcess::MergedChannels);
     QVERIFY(QDir().mkpath(seen()));

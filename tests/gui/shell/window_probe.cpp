@@ -1,10 +1,13 @@
 // A plug-in of Qt that looks into a `heddle` which another process started: what its window shows,
-// as a line in a file. It drops a store on the first window and presses "Open in a new window".
+// as a line in a file. In the first window it drops a store and presses "Open in a new window", or
+// opens one with "Open another store …".
 #include <QAction>
 #include <QApplication>
 #include <QDropEvent>
 #include <QFile>
+#include <QFileDialog>
 #include <QGenericPlugin>
+#include <QLineEdit>
 #include <QMimeData>
 #include <QPushButton>
 #include <QTableView>
@@ -25,6 +28,8 @@ class WindowProbe : public QObject {
  private:
   void look() {
     if (QFile::exists(folder_ + "/quit")) return QApplication::quit();
+    if (auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget()))
+      return answer(*dialog);
     for (QWidget* window : QApplication::topLevelWidgets())
       if (window->inherits("heddle::gui::MainWindow") && window->isVisible()) report(*window);
   }
@@ -46,7 +51,26 @@ class WindowProbe : public QObject {
       file.write((store + '\n' + (readOnly->isVisible() ? readOnly->text() : "writes") + '\n' +
                   names.join(',') + '\n')
                      .toUtf8());
-    dropOn(window, store);
+    if (qEnvironmentVariableIsSet("HEDDLE_PROBE_OPEN"))
+      open(window, store);
+    else
+      dropOn(window, store);
+  }
+
+  void open(const QWidget& window, const QString& store) {
+    if (opened_ || qEnvironmentVariable("HEDDLE_PROBE_OPEN") == store) return;
+    opened_ = true;
+    // It blocks until the dialog is answered, which this timer does.
+    QMetaObject::invokeMethod(window.findChild<QAction*>("openAnotherStore"), "trigger",
+                              Qt::QueuedConnection);
+  }
+
+  void answer(QFileDialog& dialog) {
+    auto* name = dialog.findChild<QLineEdit*>("fileNameEdit");
+    const QString file = qEnvironmentVariable("HEDDLE_PROBE_OPEN");
+    if (name->text() != file) return name->setText(file);
+    for (auto* button : dialog.findChildren<QPushButton*>())
+      if (button->isDefault() && button->isEnabled()) return button->click();
   }
 
   void dropOn(QWidget& window, const QString& store) {

@@ -1,0 +1,54 @@
+#include "gui/charts/chart_menu.h"
+
+#include <QCoreApplication>
+
+#include "gui/charts/chart_export.h"
+#include "gui/charts/chart_table.h"
+#include "gui/charts/line_chart.h"
+#include "gui/widgets/file_dialog.h"
+
+namespace heddle::gui {
+namespace {
+
+using Say = std::function<void(const QString&, Tone)>;
+
+struct ChartMenuWords {
+  Q_DECLARE_TR_FUNCTIONS(ChartMenu)
+};
+
+void saveAs(LineChart& chart, const QString& name, const QString& ending, const Say& say) {
+  const QString small = QLatin1Char('.') + ending.toLower();
+  const QString start = FileDialog::lastFolder() + QLatin1Char('/') +
+                        QString(name).replace(QLatin1Char('/'), QLatin1Char('_')) + small;
+  QString file =
+      FileDialog::fileToSave(chart.window(), ChartMenuWords::tr("Save %1").arg(titleOf(chart)),
+                             start, ending + QStringLiteral(" (*") + small + QLatin1Char(')'));
+  if (file.isEmpty()) return;
+  if (!file.endsWith(small, Qt::CaseInsensitive)) file += small;
+  const Result<> saved = saveChart(chart, file);
+  say(saved ? ChartMenuWords::tr("Saved %1").arg(file)
+            : QString::fromStdString(saved.error().message),
+      saved ? Tone::good : Tone::bad);
+}
+
+}  // namespace
+
+void addChartExports(QMenu& menu, LineChart& chart, const QString& file, const Say& say) {
+  menu.addAction(ChartMenuWords::tr("Table of values …"), &chart,
+                 [&chart] { openChartTable(chart); });
+  menu.addSeparator();
+  menu.addAction(ChartMenuWords::tr("Copy picture"), &chart, [&chart, say] {
+    copyPicture(chart);
+    say(ChartMenuWords::tr("The picture was copied"), Tone::good);
+  });
+  menu.addAction(ChartMenuWords::tr("Copy values"), &chart, [&chart, say] {
+    copyValues(chart);
+    say(ChartMenuWords::tr("The values were copied"), Tone::good);
+  });
+  for (const QString& ending :
+       {QStringLiteral("PNG"), QStringLiteral("SVG"), QStringLiteral("CSV")})
+    menu.addAction(ChartMenuWords::tr("Save as %1 …").arg(ending), &chart,
+                   [&chart, file, ending, say] { saveAs(chart, file, ending, say); });
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,56 @@
+// Notifications by the desktop's own service (org.freedesktop.Notifications on the session's bus),
+// which desktops without a tray have too. Nothing waits for it: its answers come as events. GUI
+// thread only.
+#pragma once
+
+#include <QDBusConnection>
+#include <QHash>
+#include <QObject>
+#include <optional>
+#include <vector>
+
+#include "gui/theme/icons.h"
+
+namespace heddle::gui {
+
+struct DesktopNote {
+  qint64 run = 0;
+  QString title, text;  // plain
+  Tone tone = Tone::text;
+};
+
+class DesktopNotes : public QObject {
+  Q_OBJECT
+
+ public:
+  using QObject::QObject;
+
+  void show(const DesktopNote& note);
+  /// Those that are shown go.
+  void withdraw();
+
+ Q_SIGNALS:
+  /// A person wants to see the run.
+  void opened(qint64 run);
+  /// No service has taken it.
+  void failed(const heddle::gui::DesktopNote& note);
+
+ private Q_SLOTS:
+  void onAction(uint id, const QString& action);
+  void onClosed(uint id, uint reason);
+
+ private:
+  void ask();
+  void begin(bool markup);
+  void send(const DesktopNote& note);
+  void fail(std::vector<DesktopNote> notes);
+
+  std::optional<QDBusConnection> bus_;  // opened for the first note
+  std::optional<bool> markup_;  // whether the service reads texts as markup; none: not yet known
+  bool asking_ = false;
+  bool listening_ = false;
+  std::vector<DesktopNote> waiting_;  // for the answer
+  QHash<uint, qint64> shown_;         // runs by the service's ids
+};
+
+}  // namespace heddle::gui

@@ -1,0 +1,173 @@
+// A run goes to somebody else as one file, with what the window offers: saved from one store,
+// chosen and imported into another.
+#include <QFileDialog>
+#include <QLineEdit>
+#include <QListView>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTimer>
+#include <QTreeView>
+
+#include "gui/theme/theme.h"
+#include "gui/views/runs/runs_page.h"
+#include "storage/store.h"
+#include "storage/trust.h"
+#include "tests/support/results.h"
+#include "tests/support/sample_runs.h"
+#include "tests/support/test_class.h"
+
+using namespace heddle;
+using namespace heddle::gui;
+
+namespace {
+
+/// A page over a store, as a person sees it.
+struct ShownRuns {
+  explicit ShownRuns(const QString& store) : session(store), page(session) {
+    page.resize(1500, 900);
+    page.show();
+    page.activated();
+  }
+  QTableView* table() const { return page.findChild<QTableView*>(QStringLiteral("runs")); }
+  QAction* action(const QString& name) const { return page.findChild<QAction*>(name); }
+  int rows() const { return table()->model()->rowCount(); }
+
+  Session session;
+  RunsPage page;
+};
+
+/// Presses the button of the dialog that accepts, once it can be pressed.
+bool acceptDialog(QFileDialog& dialog) {
+  for (auto* button : dialog.findChildren<QPushButton*>())
+    if (button->isDefault() && button->isEnabled()) {
+      QTest::mouseClick(button, Qt::LeftButton);
+      return true;
+    }
+  return false;
+}
+
+/// Selects the entry of that name as a click does.
+bool selectEntry(QFileDialog& dialog, const QString& name) {
+  QAbstractItemView* list = dialog.findChild<QListView*>(QStringLiteral("listView"));
+  if (!list->isVisible()) list = dialog.findChild<QTreeView*>(QStringLiteral("treeView"));
+  const QModelIndex root = list->rootIndex();
+  for (int row = 0; row < list->model()->rowCount(root); ++row) {
+    const QModelIndex entry = list->model()->index(row, 0, root);
+    if (entry.data().toString() != name) continue;
+    QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualRect(entry).center());
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+class RunFilesTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    qputenv("XDG_CONFIG_HOME", settings_.path().toUtf8());
+    Theme::install(Theme::Mode::dark);
+  }
+
+  void aRunThatGoesOnCannotBeSent() {
+    ShownRuns shown(store_.path());
+    QTRY_VERIFY(shown.rows() == 5 && shown.page.isReady());
+    QVERIFY(shown.action("exportRunFile")->text().contains("no run is selected"));
+    shown.page.showRun(store_.runs.running);
+    QTRY_VERIFY(shown.action("exportRunFile")->text().contains("it has not ended"));
+    QVERIFY(!shown.action("exportRunFile")->isEnabled());
+  }
+
+  void aRunIsSavedAsOneFile() {
+    ShownRuns shown(store_.path());
+    QTRY_VERIFY(shown.rows() == 5 && shown.page.isReady());
+    shown.page.showRun(store_.runs.whole);
+    QTRY_VERIFY(shown.action("exportRunFile")->isEnabled());
+    withDialog([&](QFileDialog& dialog) {
+      auto* name = dialog.findChild<QLineEdit*>(QStringLiteral("fileNameEdit"));
+      if (name->text() != sent_.filePath("sent")) return name->setText(sent_.filePath("sent"));
+      acceptDialog(dialog);
+    });
+    shown.action("exportRunFile")->trigger();
+    QTRY_VERIFY(QFile::exists(file()));
+    // Nothing is replaced.
+    const QDateTime written = QFileInfo(file()).lastModified();
+    QSignalSpy messages(&shown.session, &Session::message);
+    shown.action("exportRunFile")->trigger();
+    QTRY_VERIFY(!messages.empty() && messages.last()[0].toString().contains("it is there already"));
+    QCOMPARE(QFileInfo(file()).lastModified(), written);
+    poll_.stop();
+  }
+
+  void whoGetsItChoosesTheFile() {
+    QVERIFY(QFile::exists(file()));
+    ShownRuns shown(emptyStore("theirs"));
+    QTRY_VERIFY(shown.page.isReady());
+    withDialog([&](QFileDialog& dialog) {
+      if (dialog.directory().absolutePath() != sent_.path())
+        return dialog.setDirectory(sent_.path());
+      if (selectEntry(dialog, QStringLiteral("sent.heddle"))) acceptDialog(dialog);
+    });
+    shown.action("importRun")->trigger();
+    poll_.stop();
+    QTRY_COMPARE_WITH_TIMEOUT(shown.rows(), 1, 20000);
+    QVERIFY(names(shown).contains("shakespeare-auto"));
+  }
+
+  // A folder is taken, not entered, by the button, which keeps its name.
+  void aFolderCanBeChosenToo() {
+    ShownRuns shown(emptyStore("folders"));
+    QTRY_VERIFY(shown.page.isReady());
+    const QDir above = QFileInfo(sent_.path()).dir();
+    QStringList buttons;
+    withDialog([&](QFileDialog& dialog) {
+      if (dialog.directory().absolutePath() != above.absolutePath())
+        return dialog.setDirectory(above.absolutePath());
+      if (!selectEntry(dialog, QFileInfo(sent_.path()).fileName())) return;
+      for (auto* button : dialog.findChildren<QPushButton*>())
+        if (button->isDefault()) buttons << button->text();
+      acceptDialog(dialog);
+    });
+    shown.action("importRun")->trigger();
+    poll_.stop();
+    QCOMPARE(buttons, QStringList{"Import"});
+    QTRY_COMPARE_WITH_TIMEOUT(shown.rows(), 1, 20000);
+  }
+
+ private:
+  QString file() const { return sent_.filePath("sent.heddle"); }
+
+  QString emptyStore(const QString& name) const {
+    const std::string path = stores_.filePath(name + ".sqlite").toStdString();
+    must(storage::prepare(path));
+    must(storage::trust(path));
+    return QString::fromStdString(path);
+  }
+
+  QStringList names(const ShownRuns& shown) const {
+    QStringList found;
+    for (int column = 0; column < shown.table()->model()->columnCount(); ++column)
+      found << shown.table()->model()->index(0, column).data().toString();
+    return found;
+  }
+
+  /// `act` is called again and again for the file dialog that is open.
+  void withDialog(std::function<void(QFileDialog&)> act) {
+    poll_.disconnect();
+    connect(&poll_, &QTimer::timeout, this, [act = std::move(act)] {
+      if (auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget()))
+        act(*dialog);
+    });
+    poll_.start(30);
+  }
+
+  QTemporaryDir settings_, sent_, stores_;
+  samples::SampleStore store_;
+  QTimer poll_;
+};
+
+HEDDLE_WIDGET_TEST(RunFilesTest)
+#include "run_files_test.moc"
