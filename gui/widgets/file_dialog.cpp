@@ -1,12 +1,15 @@
 #include "gui/widgets/file_dialog.h"
 
 #include <QAbstractFileIconProvider>
+#include <QAbstractItemView>
 #include <QApplication>
 #include <QFileInfo>
 #include <QListView>
 #include <QStyle>
 #include <QTemporaryDir>
 #include <QTreeView>
+
+#include "gui/widgets/focus_line.h"
 
 namespace heddle::gui {
 namespace {
@@ -54,6 +57,7 @@ FileDialog::FileDialog(QWidget* parent, const QString& title, const QString& sta
   setOption(DontUseCustomDirectoryIcons);
   setIconProvider(&names);
   setHistory({});
+  for (QAbstractItemView* view : findChildren<QAbstractItemView*>()) new FocusLine(view);
   const QFileInfo about(start);
   if (start.isEmpty()) {
     setDirectory(lastFolder());

@@ -18,15 +18,24 @@ QList<QWidget*> stopsOf(QWidget* whole) {
 
 }  // namespace
 
-void setTabOrders(const QList<QWidget*>& wholes) { setTabOrders(nullptr, wholes); }
+QWidget* setTabOrders(const QList<QWidget*>& wholes) { return setTabOrders(nullptr, wholes); }
 
-void setTabOrders(QWidget* from, const QList<QWidget*>& wholes) {
+QWidget* setTabOrders(QWidget* from, const QList<QWidget*>& wholes) {
   QWidget* last = from;
   for (QWidget* whole : wholes)
     for (QWidget* stop : stopsOf(whole)) {
       if (last != nullptr) QWidget::setTabOrder(last, stop);
       last = stop;
     }
+  return last;
+}
+
+void setTabLast(QWidget* whole) {
+  QWidget* window = whole->window();
+  QWidget* last = nullptr;
+  for (QWidget* at = window->nextInFocusChain(); at != window; at = at->nextInFocusChain())
+    if (at->focusPolicy() != Qt::NoFocus && at != whole && !whole->isAncestorOf(at)) last = at;
+  if (last != nullptr) setTabOrders(last, {whole});
 }
 
 }  // namespace heddle::gui

@@ -9,9 +9,13 @@ class QWidget;
 namespace heddle::gui {
 
 /// Tab visits each of these with all that it contains before the next. All are in one window.
-void setTabOrders(const QList<QWidget*>& wholes);
+/// Returns the last stop; null: there is none.
+QWidget* setTabOrders(const QList<QWidget*>& wholes);
 
 /// The same, after `from` alone, which may contain them.
-void setTabOrders(QWidget* from, const QList<QWidget*>& wholes);
+QWidget* setTabOrders(QWidget* from, const QList<QWidget*>& wholes);
+
+/// Tab visits it, with all that it contains, after all else in its window.
+void setTabLast(QWidget* whole);
 
 }  // namespace heddle::gui

@@ -296,6 +296,7 @@ void MainWindow::switchTo(Page* page) {
   pageActions_.value(page)->setChecked(true);
   top_->showPage(page);
   setTabOrders({rail_, top_});  // its buttons were just made
+  setTabLast(status_);
   status_->refresh();
   page->activated();
 }

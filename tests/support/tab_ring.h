@@ -77,21 +77,30 @@ inline QStringList unreached(const QWidget* window, const TabRound& round) {
 /// right, or left of it in the same row. Of the two, the parts that differ of the nearest widget
 /// around both are compared.
 inline QStringList outOfOrder(const TabRound& round) {
+  if (round.reached.isEmpty()) return {};
+  // It begins where the window's chain does.
+  QList<QWidget*> stops;
+  QWidget* at = round.reached.first()->window();
+  do {
+    if (round.reached.contains(at)) stops << at;
+    at = at->nextInFocusChain();
+  } while (stops.isEmpty());
+  const qsizetype first = round.reached.indexOf(stops.first());
+  stops = round.reached.mid(first) + round.reached.mid(0, first);
   QStringList faults;
-  for (qsizetype i = 1; i < round.reached.size(); ++i) {
-    QWidget *before = round.reached[i - 1], *after = round.reached[i];
+  for (qsizetype i = 1; i < stops.size(); ++i) {
+    QWidget *before = stops[i - 1], *after = stops[i];
     const QString words = describe(after) + QStringLiteral("\n    after ") + describe(before);
     if (before->window() != after->window() || before->isAncestorOf(after) ||
         after->isAncestorOf(before))
       continue;
     while (!before->parentWidget()->isAncestorOf(after)) before = before->parentWidget();
     while (after->parentWidget() != before->parentWidget()) after = after->parentWidget();
-    const QRect first = before->geometry(), second = after->geometry();
-    const int shared =
-        std::min(first.bottom(), second.bottom()) - std::max(first.top(), second.top());
-    const bool sameRow = shared > std::min(first.height(), second.height()) / 2;
-    const bool above = second.bottom() <= first.top() && second.left() < first.right();
-    if (above || (sameRow && second.right() <= first.left()))
+    const QRect one = before->geometry(), second = after->geometry();
+    const int shared = std::min(one.bottom(), second.bottom()) - std::max(one.top(), second.top());
+    const bool sameRow = shared > std::min(one.height(), second.height()) / 2;
+    const bool above = second.bottom() <= one.top() && second.left() < one.right();
+    if (above || (sameRow && second.right() <= one.left()))
       faults << QStringLiteral("out of order: ") + words;
   }
   return faults;

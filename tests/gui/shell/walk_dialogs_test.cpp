@@ -136,11 +136,11 @@ class WalkDialogsTest : public QObject {
     row("compose", {"palette Save recipe as"}, "FileDialog");
     row("compose", {"palette Search best layout"}, "SearchDialog");
     row("compose", {"press Memory a rank"}, "WhyPopup");
-    row("compose", {"focus Sequence length", "key Alt+Return"}, "NeighboursPopup");
+    row("compose", {"focus dim", "key Alt+Return"}, "NeighboursPopup");
     row("compose", {"press Every N layers"}, "QMenu");
     row("compose", {"context Layers"}, "QMenu");
     row("compose", {"context Buckets"}, "QMenu");
-    row("compose", {"focus Recipe", "type # mine", "palette New recipe"}, "Unsaved recipe");
+    row("compose", {"focus Recipe text", "type # mine", "palette New recipe"}, "Unsaved recipe");
     row("launch", {"press Open a recipe file"}, "FileDialog");
     row("launch", {"palette Sweep"}, "SweepDialog");
   }
@@ -159,8 +159,6 @@ class WalkDialogsTest : public QObject {
     row("live", {"context Timeline", "menu Save as Chrome trace"}, "FileDialog");
     row("live", {"press Lanes and more of the timeline"}, "QMenu");
     row("live", {"press Step lines"}, "QMenu");
-    row("live", {"palette Resume"}, "ContinueDialog");
-    row("live", {"palette Fork from step"}, "ContinueDialog");
     row("running", {"palette Kill"}, "EndDialog");
   }
 
@@ -175,6 +173,7 @@ class WalkDialogsTest : public QObject {
     row("runs", {"context Runs", "menu Colour", "menu Another"}, "QColorDialog");
     row("runs", {"press More for this run"}, "QMenu");
     row("runs", {"palette Resume"}, "ContinueDialog");
+    row("runs", {"palette Fork from step"}, "ContinueDialog");
     row("runs", {"palette Reproduce"}, "ReproduceDialog");
     row("runs", {"palette Import"}, "FileDialog");
     row("runs", {"palette Export run"}, "FileDialog");
@@ -185,13 +184,13 @@ class WalkDialogsTest : public QObject {
 
   static void rowsOfCompare(const auto& row) {
     row("compare", {"press Add run"}, "RunChooser");
-    row("compare", {"press Choose runs"}, "RunChooser");
     row("compare", {"palette Report"}, "FileDialog");
     row("compare", {"context shakespeare-auto"}, "QMenu");
     row("compare", {"press Views", "menu Save view as"}, "Save view");
     row("compare", {"press Menu of Loss", "menu Options"}, "chartOptions");
     row("many", {"context Compared runs"}, "QMenu");
     row("many", {"press Axes"}, "QMenu");
+    row("many", {"press Choose runs"}, "RunChooser");
     row("many", {"press All 5 curves"}, "allCurves");
   }
 

@@ -8,6 +8,16 @@
 using namespace heddle;
 using namespace heddle::gui;
 
+namespace {
+
+/// The page could not be shown as before.
+bool takesAway(const QString& action) {
+  return leadsAway(action) || action.startsWith(QStringLiteral("Move ")) ||
+         action.startsWith(QStringLiteral("Archive"));
+}
+
+}  // namespace
+
 class WalkPaletteTest : public QObject {
   Q_OBJECT
 
@@ -30,13 +40,15 @@ class WalkPaletteTest : public QObject {
     QFETCH(QString, page);
     walker_.show(page);
     const QList<QAction*> actions = registered({});
-    for (QAction* action : actions) disconnect(action, &QAction::triggered, nullptr, nullptr);
+    for (QAction* action : actions)
+      if (action->text() != QStringLiteral("Command palette"))
+        disconnect(action, &QAction::triggered, nullptr, nullptr);
     int fired = 0, refused = 0;
     for (QAction* action : actions)
       if (action->isVisible()) (tryOut(*action, {}) ? fired : refused) += 1;
     qInfo("%s: %d fire, %d say why not", qPrintable(page), fired, refused);
-    QVERIFY(fired > 20);
     none(walker_.faults);
+    QVERIFY(fired > 20);
   }
 
   // With all that they do: dialogs are looked at, and closed.
@@ -45,7 +57,7 @@ class WalkPaletteTest : public QObject {
     QFETCH(QString, page);
     walker_.show(page);
     for (const QPointer<QAction> action : registered(window()->currentPage()->title())) {
-      if (!action || !action->isVisible() || (action->isEnabled() && leadsAway(action->text())))
+      if (!action || !action->isVisible() || (action->isEnabled() && takesAway(action->text())))
         continue;
       const QString text = action->text();
       tryOut(*action, [&](QWidget* field) {
@@ -82,6 +94,8 @@ class WalkPaletteTest : public QObject {
                     qOverload<const QString&, Tone, const QString&>(&Session::message));
     QSignalSpy triggered(&action, &QAction::triggered);
     accept ? accept(field) : QTest::keyClick(field, Qt::Key_Return);
+    if (auto* palette = window()->findChild<CommandPalette*>(); palette->isVisible())
+      QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape);  // it opened itself
     if (possible) {
       if (triggered.size() != 1) walker_.faults << QStringLiteral("nothing happens: ") + text;
       return triggered.size() == 1;

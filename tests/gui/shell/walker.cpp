@@ -39,6 +39,12 @@ QAction* entryOf(const QMenu* menu, const QString& text) {
   return nullptr;
 }
 
+/// Without a desktop a popup or dialog that was made on the way takes the activation.
+void activate(QWidget* window) {
+  window->activateWindow();
+  (void)QTest::qWaitForWindowActive(window, 2000);
+}
+
 QMenu* openMenu() { return qobject_cast<QMenu*>(QApplication::activePopupWidget()); }
 
 }  // namespace
@@ -67,7 +73,8 @@ bool leadsAway(const QString& name) {
 }
 
 void none(const QStringList& faults) {
-  QVERIFY2(faults.isEmpty(), qPrintable('\n' + faults.join('\n')));
+  for (const QString& fault : faults) qWarning("%s", qPrintable(fault));  // Qt Test cuts long texts
+  QVERIFY2(faults.isEmpty(), qPrintable(QString::number(faults.size()) + " faults, see above"));
 }
 
 QStringList faultsOf(const QMenu* menu) {
@@ -93,9 +100,11 @@ QStringList keysTwice(const QWidget* over) {
     owners[key] = owner;
   };
   for (const QShortcut* shortcut : over->findChildren<QShortcut*>())
-    for (const QKeySequence& key : shortcut->keys()) take(key, QStringLiteral("shortcut"));
+    if (shortcut->context() == Qt::WindowShortcut)
+      for (const QKeySequence& key : shortcut->keys()) take(key, QStringLiteral("shortcut"));
   for (const QAction* action : over->findChildren<QAction*>())
-    if (action->isVisible() && !action->associatedObjects().isEmpty())
+    if (action->isVisible() && action->shortcutContext() == Qt::WindowShortcut &&
+        !action->associatedObjects().isEmpty())
       for (const QKeySequence& key : action->shortcuts()) take(key, action->text());
   for (const QAbstractButton* button : over->findChildren<QAbstractButton*>())
     if (button->isVisible()) take(button->shortcut(), button->text());
@@ -168,6 +177,7 @@ void Walker::lookAndLeave(const QString& path) {
     QTest::keyClick(keyboardOf(over), Qt::Key_Escape);
     QTest::qWait(0);
   }
+  activate(window());
 }
 
 void Walker::look(QWidget* over, const QString& path) {
@@ -236,6 +246,7 @@ void Walker::nextStep() {
   }
   QWidget* over = openedOver(window());
   if (!qobject_cast<QMenu*>(over)) {
+    activate(over->windowType() == Qt::Popup ? window() : over->window());
     QWidget* focus = QApplication::focusWidget();
     if (!focus || (focus != over && !over->isAncestorOf(focus)))
       faults << path_ + QStringLiteral(": the keyboard is not in it");
@@ -256,7 +267,10 @@ bool Walker::isOpen() const {
 QWidget* Walker::find(const QString& name) const {
   QWidget* over = openedOver(window());
   QWidget* begins = nullptr;
-  for (QWidget* widget : (over ? over : window())->findChildren<QWidget*>()) {
+  const QList<QWidget*> all =
+      over ? over->findChildren<QWidget*>()
+           : window()->currentPage()->findChildren<QWidget*>() + window()->findChildren<QWidget*>();
+  for (QWidget* widget : all) {
     if (!widget->isVisible() || !widget->isEnabled() || widget->focusPolicy() == Qt::NoFocus)
       continue;
     if (nameOf(widget) == name) return widget;

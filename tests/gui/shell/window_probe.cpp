@@ -75,7 +75,8 @@ class WindowProbe : public QObject {
 
 class WindowProbePlugin : public QGenericPlugin {
   Q_OBJECT
-  Q_PLUGIN_METADATA(IID QGenericPluginFactoryInterface_iid FILE "window_probe.json")
+  // QGenericPluginFactoryInterface_iid: moc runs without the folders of headers.
+  Q_PLUGIN_METADATA(IID "org.qt-project.Qt.QGenericPluginFactoryInterface" FILE "window_probe.json")
 
  public:
   QObject* create(const QString&, const QString&) override {
