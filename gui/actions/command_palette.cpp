@@ -77,6 +77,7 @@ CommandPalette::CommandPalette(Actions& actions, Session& session, QWidget* wind
   list_->setMouseTracking(true);
   list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   list_->setAccessibleName(tr("Matches"));
+  list_->setFocusPolicy(Qt::NoFocus);  // its keys are the field's
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(8, 8, 8, 8);
   layout->setSpacing(8);
@@ -181,9 +182,15 @@ bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
     hide();
     return false;
   }
-  const bool escape =
-      event->type() == QEvent::KeyPress && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape;
-  if (!escape) return false;
+  if (event->type() != QEvent::KeyPress) return false;
+  const int key = static_cast<QKeyEvent*>(event)->key();
+  if (key == Qt::Key_Tab || key == Qt::Key_Backtab) {  // leaving the field would close it
+    QKeyEvent arrow(QEvent::KeyPress, key == Qt::Key_Tab ? Qt::Key_Down : Qt::Key_Up,
+                    Qt::NoModifier);
+    QCoreApplication::sendEvent(list_, &arrow);
+    return true;
+  }
+  if (key != Qt::Key_Escape) return false;
   hide();
   if (before_) before_->setFocus();
   return true;

@@ -9,6 +9,7 @@
 
 #include "gui/session.h"
 #include "gui/theme/theme.h"
+#include "gui/widgets/tab_order.h"
 
 namespace heddle::gui {
 namespace {
@@ -31,6 +32,12 @@ class DropMark : public QWidget {
  protected:
   void paintEvent(QPaintEvent*) override { QPainter(this).fillRect(rect(), colors().accent); }
 };
+
+QList<QWidget*> inOrder(QWidget* head, const std::vector<ChartCard*>& cards) {
+  QList<QWidget*> all{head};
+  for (ChartCard* card : cards) all << card;
+  return all;
+}
 
 /// The runs as the charts need them. A run that has been removed is left out.
 Result<std::vector<CurveRun>> readCurveRuns(storage::Reader& reader,
@@ -110,12 +117,14 @@ void ChartBoard::setLayout(const BoardLayout& layout) {
   }
   cards_.clear();
   for (const BoardCard& card : layout_.cards) cards_.push_back(addCard(card.spec));
+  setTabOrders(inOrder(head_, cards_));
   arrange();
 }
 
 void ChartBoard::changed() {
   for (size_t i = 0; i < cards_.size(); ++i) layout_.cards[i].spec = cards_[i]->spec();
   kept_.setLast(layout_);
+  setTabOrders(inOrder(head_, cards_));
   arrange();
 }
 
@@ -285,10 +294,8 @@ void ChartBoard::arrange() {
   const int top = kHeadHeight + kBoardGap;
   head_->setGeometry(0, 0, width(), kHeadHeight);
   grid_ = gridOf(layout_, width(), height() - top, columnWidth_);
-  for (size_t i = 0; i < cards_.size(); ++i) {
+  for (size_t i = 0; i < cards_.size(); ++i)
     cards_[i]->setGeometry(grid_.places[i].translated(0, top));
-    if (i > 0) setTabOrder(cards_[i - 1], cards_[i]);
-  }
   empty_->setVisible(cards_.empty());
   empty_->setGeometry(0, top, width(), std::max(0, height() - top));
   const int least = top + (cards_.empty() ? BoardCard::kMinHeight : grid_.leastHeight);

@@ -110,6 +110,7 @@ void Legend::listAll() {
     column->addWidget(one);
   }
   QScrollArea* area = scrolled(lines);
+  area->setAccessibleName(more_->accessibleName());
   columnOf(list, {8, 8, 8, 8})->addWidget(area);
   list->resize(kStroke + kGap + kMaxName + 40, std::min(kMaxList, lines->sizeHint().height() + 18));
   list->move(more_->mapToGlobal(QPoint(0, more_->height())));

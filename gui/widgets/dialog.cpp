@@ -6,6 +6,7 @@
 
 #include "gui/theme/theme.h"
 #include "gui/widgets/layouts.h"
+#include "gui/widgets/tab_order.h"
 
 namespace heddle::gui {
 
@@ -49,6 +50,7 @@ void Dialog::setTitle(const QString& title) {
 
 bool Dialog::event(QEvent* event) {
   const bool changes = event->type() == QEvent::LayoutRequest || event->type() == QEvent::Resize;
+  if (event->type() == QEvent::Show) setTabLast(foot_->parentWidget());  // it was made first
   const bool taken = QDialog::event(event);  // of a DeferredDelete the dialog is gone after it
   // Only now: widgets that were just added are hidden until the event loop shows them, and a layout
   // counts none that is hidden.

@@ -1,6 +1,7 @@
 #include "gui/widgets/file_dialog.h"
 
 #include <QAbstractFileIconProvider>
+#include <QAbstractItemView>
 #include <QApplication>
 #include <QDialogButtonBox>
 #include <QFileInfo>
@@ -10,6 +11,8 @@
 #include <QPushButton>
 #include <QStyle>
 #include <QTemporaryDir>
+
+#include "gui/widgets/focus_line.h"
 
 namespace heddle::gui {
 namespace {
@@ -99,6 +102,7 @@ FileDialog::FileDialog(QWidget* parent, const QString& title, const QString& sta
   setOption(DontUseCustomDirectoryIcons);
   setIconProvider(&names);
   setHistory({});
+  for (QAbstractItemView* view : findChildren<QAbstractItemView*>()) new FocusLine(view);
   const QFileInfo about(start);
   if (start.isEmpty()) {
     setDirectory(lastFolder());

@@ -6,6 +6,7 @@
 
 #include "gui/actions/shortcuts.h"
 #include "gui/theme/theme.h"
+#include "gui/widgets/focus_line.h"
 #include "gui/widgets/list_keys.h"
 
 namespace heddle::gui {
@@ -95,6 +96,7 @@ HelpDialog::HelpDialog(const QString& page, const QString& help, QList<KeyTable>
   body()->addWidget(field_);
   list_ = new QListView;
   list_->setAccessibleName(tr("Keys"));
+  new FocusLine(list_);
   list_->setModel(&model_);
   list_->setItemDelegate(new KeyDelegate(list_));
   list_->setEditTriggers(QAbstractItemView::NoEditTriggers);

@@ -6,6 +6,7 @@
 #include <QProcess>
 #include <QScreen>
 
+#include "gui/actions/enter_key.h"
 #include "gui/actions/menu_key.h"
 #include "gui/actions/shortcuts.h"
 #include "gui/models/text_file.h"
@@ -16,6 +17,7 @@
 #include "gui/views/lineage/reproduce_dialog.h"
 #include "gui/widgets/file_dialog.h"
 #include "gui/widgets/layouts.h"
+#include "gui/widgets/tab_order.h"
 #include "gui/widgets/toast.h"
 #include "gui/window/drop_area.h"
 #include "gui/window/dropped.h"
@@ -69,6 +71,7 @@ MainWindow::MainWindow(Session& session)
   auto* drops = new DropArea(session, this, [this](const QString& file) { openRecipe(file); });
   connect(drops, &DropArea::storeWanted, this, &MainWindow::openStore);
   new MenuKey(this);
+  new EnterKey(this);
   connectSession();
   connect(top_->search(), &QAbstractButton::clicked, palette_, &CommandPalette::toggle);
   saving_.setInterval(kKeepMilliseconds);
@@ -302,6 +305,8 @@ void MainWindow::switchTo(Page* page) {
   if (arrives) page->setFocus(Qt::OtherFocusReason);
   pageActions_.value(page)->setChecked(true);
   top_->showPage(page);
+  setTabOrders({rail_, top_});  // its buttons were just made
+  setTabLast(status_);
   status_->refresh();
   page->activated();
 }

@@ -35,16 +35,16 @@ Tour::Tour(QWidget* window, std::vector<TourStep> steps,
   count_ = caption({});
   next_ = primaryButton({});
   next_->setObjectName(QStringLiteral("tourNext"));
-  QPushButton* leave = quietButton(tr("Leave"));
-  leave->setObjectName(QStringLiteral("tourLeave"));
+  leave_ = quietButton(tr("Leave"));
+  leave_->setObjectName(QStringLiteral("tourLeave"));
   auto* foot = new QHBoxLayout;
   foot->addWidget(count_, 1);
-  foot->addWidget(leave);
+  foot->addWidget(leave_);
   foot->addWidget(next_);
   column->addWidget(title_);
   column->addWidget(text_);
   column->addLayout(foot);
-  connect(leave, &QPushButton::clicked, this, &Tour::end);
+  connect(leave_, &QPushButton::clicked, this, &Tour::end);
   connect(next_, &QPushButton::clicked, this, [this] {
     if (step_ + 1 == steps_.size()) return end();
     ++step_;
@@ -125,6 +125,12 @@ void Tour::paintEvent(QPaintEvent*) {
 void Tour::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Escape) return end();
   QWidget::keyPressEvent(event);
+}
+
+/// The window below is covered.
+bool Tour::focusNextPrevChild(bool) {
+  (next_->hasFocus() ? leave_ : next_)->setFocus(Qt::TabFocusReason);
+  return true;
 }
 
 }  // namespace heddle::gui

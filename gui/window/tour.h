@@ -30,6 +30,7 @@ class Tour : public QWidget {
  protected:
   void paintEvent(QPaintEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  bool focusNextPrevChild(bool next) override;
 
  private:
   void showStep();
@@ -45,6 +46,7 @@ class Tour : public QWidget {
   QLabel* title_;
   QLabel* text_;
   QLabel* count_;
+  QPushButton* leave_;
   QPushButton* next_;
   QPointer<QWidget> before_;  // had the focus
   QTimer following_;          // a page that was just shown reads and moves its parts for a while

@@ -1,4 +1,4 @@
-// Widgets as a screen reader and the keyboard find them: by accessible name, and by Tab.
+// Widgets as a screen reader finds them: by accessible name.
 #pragma once
 
 #include <QAbstractButton>
@@ -6,13 +6,11 @@
 #include <QAbstractSpinBox>
 #include <QAccessible>
 #include <QApplication>
-#include <QButtonGroup>
 #include <QComboBox>
 #include <QLineEdit>
 #include <QScrollBar>
 #include <QSizeGrip>
 #include <QStringList>
-#include <QTest>
 
 namespace heddle {
 
@@ -105,63 +103,6 @@ inline QStringList badlyNamed(const QWidget* window) {
                             .arg(QLatin1String(widget->metaObject()->className()), name);
     if (seen.contains(key)) faults << QStringLiteral("name twice: ") + describe(widget);
     seen.insert(key, widget);
-  }
-  return faults;
-}
-
-struct TabRound {
-  QList<QWidget*> reached;
-  QString trap;  // where Tab does not go on; empty: it came back to where it began
-};
-
-/// Presses Tab until the focus is where it was before.
-inline TabRound tabRound(QWidget* window) {
-  constexpr int kMaxStays = 200;  // from link to link in a text
-  TabRound round;
-  if (!QApplication::focusWidget()) window->setFocus();
-  int stays = 0;
-  for (int presses = 0; presses < 2000; ++presses) {
-    QWidget* before = QApplication::focusWidget();
-    QTest::keyClick(before ? before : window, Qt::Key_Tab);
-    QWidget* now = QApplication::focusWidget();
-    if (now && now == before && ++stays < kMaxStays) continue;
-    stays = 0;
-    if (now && !round.reached.contains(now)) {
-      round.reached << now;
-      continue;
-    }
-    if (now && now != round.reached.first()) round.trap = describe(now);
-    if (!now) round.trap = QStringLiteral("nothing has the focus");
-    break;
-  }
-  return round;
-}
-
-/// Where the arrows go from a reached member of its group.
-inline bool isReachedByArrows(const QWidget* widget, const QList<QWidget*>& reached) {
-  const auto* button = qobject_cast<const QAbstractButton*>(widget);
-  if (!button || !button->group()) return false;
-  for (QAbstractButton* other : button->group()->buttons())
-    if (reached.contains(other)) return true;
-  return false;
-}
-
-/// A line for each enabled, interactive widget that neither Tab nor arrows reach, and for a trap.
-inline QStringList unreachable(QWidget* window) {
-  const TabRound round = tabRound(window);
-  QStringList faults;
-  if (!round.trap.isEmpty()) faults << QStringLiteral("trap: ") + round.trap;
-  for (QWidget* widget : interactiveIn(window)) {
-    const bool proxied = widget->focusProxy() != nullptr;
-    if (!widget->isEnabled() || proxied || round.reached.contains(widget) ||
-        isReachedByArrows(widget, round.reached))
-      continue;
-    faults << QStringLiteral("not reached: ") + describe(widget);
-  }
-  if (!faults.isEmpty()) {
-    QStringList way;
-    for (const QWidget* widget : round.reached) way << nameOf(widget).left(24);
-    faults << QStringLiteral("the way: ") + way.join(QStringLiteral(" > "));
   }
   return faults;
 }

@@ -8,6 +8,7 @@
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
+#include "gui/widgets/focus_line.h"
 #include "gui/widgets/layouts.h"
 #include "gui/widgets/stacked_bar.h"
 
@@ -91,6 +92,7 @@ QWidget* StepDifferences::makeHead() {
   column->addLayout(spent_);
   surprises_ = label({});
   surprises_->setObjectName(QStringLiteral("surprises"));
+  new FocusLine(surprises_);
   surprises_->setWordWrap(true);
   surprises_->setTextFormat(Qt::RichText);
   surprises_->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);

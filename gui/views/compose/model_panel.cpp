@@ -11,6 +11,7 @@
 #include "gui/format.h"
 #include "gui/theme/theme.h"
 #include "gui/views/compose/bucket_edits.h"
+#include "gui/widgets/focus_line.h"
 #include "gui/widgets/layouts.h"
 
 namespace heddle::gui {
@@ -102,6 +103,7 @@ QWidget* ModelPanel::makeBuckets() {
   bandsNote_->setWordWrap(true);
   bandsNote_->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
   bandsNote_->setObjectName(QStringLiteral("bucketsNote"));
+  new FocusLine(bandsNote_);
   QScrollArea* bands = scrolled(bands_);
   bands->setAccessibleName(tr("Buckets, scrolled"));
   bands->setMinimumWidth(kNarrowBands);

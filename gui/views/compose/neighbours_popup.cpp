@@ -116,6 +116,7 @@ void NeighboursPopup::open(const QWidget* at) {
   move(std::clamp(corner.x(), room.left(), std::max(room.left(), room.right() - width())),
        std::clamp(corner.y(), room.top(), std::max(room.top(), room.bottom() - height())));
   show();
+  if (auto* first = findChild<QPushButton*>()) first->setFocus();
 }
 
 }  // namespace heddle::gui

@@ -13,6 +13,7 @@
 #include "gui/views/compose/field_kinds.h"
 #include "gui/views/compose/help_key.h"
 #include "gui/widgets/basics.h"
+#include "gui/widgets/tab_order.h"
 
 namespace heddle::gui {
 namespace {
@@ -102,6 +103,7 @@ void RecipeForm::putBelow(const QString& group, QWidget* widget) {
   const auto found = std::ranges::find(groups_, group, &Group::title);
   found->below = widget;
   found->whole->layout()->addWidget(widget);
+  orderTabs();
 }
 
 void RecipeForm::setColumns(int columns) {
@@ -228,6 +230,7 @@ void RecipeForm::orderTabs() {
     then(group.head);
     for (const Entry& entry : group.entries)
       if (entry.field != nullptr) then(entry.field->editor());
+    if (group.below != nullptr) before = setTabOrders(before, {group.below});
   }
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "gui/widgets/basics.h"
+#include "gui/widgets/focus_line.h"
 
 namespace heddle::gui {
 namespace {
@@ -58,6 +59,7 @@ WhyPopup::WhyPopup(const Why& why, QWidget* parent) : QFrame(parent, Qt::Popup) 
   if (!why.rows.isEmpty()) {
     auto* scroll = new QScrollArea;
     scroll->setAccessibleName(why.title);
+    new FocusLine(scroll);
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAsNeeded);
     QWidget* table = makeTable(why);
@@ -80,6 +82,8 @@ void WhyPopup::open(const QWidget* at) {
   move(std::clamp(x, room.left(), std::max(room.left(), room.right() - width())),
        std::clamp(corner.y(), room.top(), std::max(room.top(), room.bottom() - height())));
   show();
+  QWidget* rows = findChild<QScrollArea*>();
+  (rows != nullptr ? rows : this)->setFocus();  // the arrows scroll it
 }
 
 }  // namespace heddle::gui

@@ -10,6 +10,7 @@
 #include "gui/theme/theme.h"
 #include "gui/widgets/file_dialog.h"
 #include "gui/widgets/layouts.h"
+#include "gui/widgets/tab_order.h"
 #include "gui/widgets/why_not.h"
 #include "workbench/paths.h"
 
@@ -308,6 +309,7 @@ void LaunchPage::refresh() {
     const auto lost = [this] { return targets_->chosen() && !targets_->chosen()->lost.isEmpty(); };
     const bool was = lost();
     targets_->setTargets(std::move(options->targets));
+    setTabOrders(targetRows_, {targets_});  // they were just made
     runs_->setOptions(std::move(*options));
     // A target may be another since it was looked at, or be gone.
     const TargetEntry* chosen = targets_->chosen();

@@ -15,6 +15,7 @@
 #include "gui/settings.h"
 #include "gui/theme/theme.h"
 #include "gui/widgets/empty_state.h"
+#include "gui/widgets/tab_order.h"
 #include "gui/widgets/why_not.h"
 #include "workbench/control.h"
 #include "workbench/ending.h"
@@ -110,7 +111,6 @@ void LivePage::build() {
   sources_ = new SourceStrip;
   charts_ = new LiveCharts(session());
   stepCard_ = new StepCard;
-  setFocusProxy(stepCard_);
   ranks_ = new RankCard;
   makeTexts();
 
@@ -141,6 +141,7 @@ void LivePage::build() {
   rows->addWidget(banner_);
   rows->addWidget(halves_, 1);
   arrange();
+  setTabOrders({banner_, tiles_, sources_, charts_, ranks_, stepCard_, texts_});
 
   auto* empty = new EmptyState(
       QStringLiteral("live"), tr("No run yet"),
@@ -162,7 +163,7 @@ void LivePage::makeTexts() {
   texts_->addWidget(samples_);
   connect(log_, &LogCard::samplesWanted, this, [this] {
     texts_->setCurrentWidget(samples_);
-    samples_->setFocus();
+    samples_->takeFocus();
   });
   connect(samples_, &SamplesCard::logWanted, this, [this] {
     texts_->setCurrentWidget(log_);
@@ -209,6 +210,9 @@ void LivePage::resizeEvent(QResizeEvent* event) {
   }
   arrange();
 }
+
+/// The page's keys are the timeline's. It is no focus proxy: Tab would skip all that is above it.
+void LivePage::focusInEvent(QFocusEvent*) { stepCard_->takeFocus(); }
 
 QString LivePage::subtitle() const {
   if (!run_) return {};
@@ -552,7 +556,7 @@ void LivePage::control(const QString& asked, const storage::RunDetail& run, RunA
   if (texts_->currentWidget() == log_)
     log_->takeFocus();
   else
-    samples_->setFocus();
+    samples_->takeFocus();
   asking_->ask(asked, run, ask);
   showState();
 }

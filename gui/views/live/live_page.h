@@ -47,6 +47,7 @@ class LivePage : public Page {
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
 
  private:
   void build();

@@ -26,7 +26,6 @@ SamplesCard::SamplesCard(QWidget* parent) : Card(tr("Samples"), parent) {
   view_->setStyleSheet(QStringLiteral("QTextBrowser { border: none; background: transparent; }"));
   view_->setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
   view_->setAccessibleName(tr("Samples"));
-  setFocusProxy(view_);
   setBodyMargins(16, 0, 0, 8);
   body()->addWidget(view_, 1);
   connect(log, &QPushButton::clicked, this, &SamplesCard::logWanted);

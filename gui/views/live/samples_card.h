@@ -24,6 +24,8 @@ class SamplesCard : public Card {
   void append(const std::vector<storage::LogLine>& lines, const QString& prompt);
   bool isEmpty() const { return steps_.empty(); }
   QString text() const { return view_->toPlainText(); }
+  /// No focus proxy: Tab would skip the buttons above the text.
+  void takeFocus() { view_->setFocus(); }
   int64_t step() const { return chooser_->currentData().toLongLong(); }
 
  Q_SIGNALS:

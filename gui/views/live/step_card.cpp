@@ -63,7 +63,6 @@ StepCard::StepCard(QWidget* parent) : Card(tr("Timeline"), parent) {
   addControl(previous_);
   addControl(next_);
 
-  setFocusProxy(timeline_);  // its keys, not the search field
   timeline_->setPhaseBand(PhaseBand::firstRow);
   setBodyMargins(1, 4, 1, 0);
   body()->setSpacing(0);

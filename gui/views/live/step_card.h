@@ -21,6 +21,8 @@ class StepCard : public Card {
   explicit StepCard(QWidget* parent = nullptr);
 
   void clear();
+  /// Its keys, not the search field. No focus proxy: Tab would skip the tools above the timeline.
+  void takeFocus() { timeline_->setFocus(); }
   /// `host` of each rank may be empty.
   void setTimelines(const StepTimelines& step);
   void setProfiled(std::vector<int64_t> steps);

@@ -261,6 +261,14 @@ void RunDelegate::paintHeadBox(QPainter* painter, const QStyleOptionViewItem& op
     painter->fillRect(box.rect.adjusted(4, 7, -4, -7), colors().text);
 }
 
+QWidget* RunDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem& option,
+                                   const QModelIndex& index) const {
+  QWidget* editor = QStyledItemDelegate::createEditor(parent, option, index);
+  if (editor != nullptr)
+    editor->setAccessibleName(index.model()->headerData(index.column(), Qt::Horizontal).toString());
+  return editor;
+}
+
 QSize RunDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const {
   const int column = index.column();
   if (column == RunsModel::Check || column == RunsModel::Star) return {kLeft + kRight + 8, 0};

@@ -21,6 +21,9 @@ class RunDelegate : public QStyledItemDelegate {
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
              const QModelIndex& index) const override;
+  /// Named as its column, for who cannot see where it is.
+  QWidget* createEditor(QWidget* parent, const QStyleOptionViewItem& option,
+                        const QModelIndex& index) const override;
   /// As wide as the whole text.
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 

@@ -1,6 +1,5 @@
 #include "gui/views/welcome/choice_button.h"
 
-#include <QKeyEvent>
 #include <QPainter>
 
 #include "gui/theme/icons.h"
@@ -17,11 +16,6 @@ ChoiceButton::ChoiceButton(const QString& iconName, const QString& title, const 
   setFocusPolicy(Qt::StrongFocus);
   setCursor(Qt::PointingHandCursor);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-}
-
-void ChoiceButton::keyPressEvent(QKeyEvent* event) {
-  if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) return click();
-  QAbstractButton::keyPressEvent(event);
 }
 
 void ChoiceButton::paintEvent(QPaintEvent*) {

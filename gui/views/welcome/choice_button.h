@@ -17,7 +17,6 @@ class ChoiceButton : public QAbstractButton {
   void paintEvent(QPaintEvent* event) override;
   void enterEvent(QEnterEvent*) override { update(); }
   void leaveEvent(QEvent*) override { update(); }
-  void keyPressEvent(QKeyEvent* event) override;
 
  private:
   QString iconName_;

@@ -57,7 +57,7 @@ class KeysTest : public QObject {
     QVERIFY(help->windowTitle().contains(window()->currentPage()->title()));
     QCOMPARE(help->findChild<QLabel*>(QStringLiteral("pageHelp"))->text(),
              window()->currentPage()->help());
-    const auto* list = help->findChild<QListView*>();
+    const auto* list = named<QListView>(help, QStringLiteral("Keys"));
     const QStringList texts = textsOf(list);
     for (const KeyTable& table : window()->currentPage()->keys()) {
       QVERIFY(texts.contains(table.title));
@@ -74,10 +74,10 @@ class KeysTest : public QObject {
     QTest::keyClick(window(), Qt::Key_Question);
     auto* help = window()->findChild<HelpDialog*>();
     QVERIFY(help);
-    auto* field = help->findChild<QLineEdit*>();
+    auto* field = named<QLineEdit>(help, QStringLiteral("Find a key or what it does"));
     QTRY_VERIFY(field->hasFocus());
     QTest::keyClicks(field, QStringLiteral("ctrl+shift+p"));
-    auto* list = help->findChild<QListView*>();
+    auto* list = named<QListView>(help, QStringLiteral("Keys"));
     QCOMPARE(textsOf(list),
              QStringList({QStringLiteral("Everywhere"), QStringLiteral("Command palette")}));
     QVERIFY(list->model()->index(1, 0).data(Qt::AccessibleTextRole).toString().contains("Ctrl"));
@@ -150,7 +150,8 @@ class KeysTest : public QObject {
     QTest::keyClick(window(), Qt::Key_F, Qt::ControlModifier);
     auto* palette = window()->findChild<CommandPalette*>();
     QVERIFY(palette->isVisible());
-    QTest::keyClick(palette->findChild<QLineEdit*>(), Qt::Key_Escape);
+    QTest::keyClick(named<QLineEdit>(palette, QStringLiteral("Search runs, pages, commands")),
+                    Qt::Key_Escape);
   }
 
   void hostsAreFoundByTyping() {
@@ -158,7 +159,7 @@ class KeysTest : public QObject {
     QTest::keyClick(window(), Qt::Key_F, Qt::ControlModifier);
     auto* field = qobject_cast<QLineEdit*>(QApplication::focusWidget());
     QVERIFY(field);
-    auto* list = window()->currentPage()->findChild<QListView*>(QStringLiteral("targets"));
+    auto* list = named<QListView>(window()->currentPage(), QStringLiteral("Targets"));
     QTRY_VERIFY(list->model()->rowCount() > 0);
     field->setText(QStringLiteral("no such host"));
     QVERIFY(list->isRowHidden(0));

@@ -1,0 +1,148 @@
+// Where Tab leads, there and back: what it does not reach, whether its order is the one in which
+// one reads, and whether one sees where the keyboard is.
+#pragma once
+
+#include <QApplication>
+#include <QButtonGroup>
+#include <QImage>
+#include <QPixmap>
+#include <QTest>
+#include <functional>
+
+#include "tests/support/by_name.h"
+
+namespace heddle {
+
+struct TabRound {
+  QList<QWidget*> reached;
+  QString trap;  // where Tab does not go on; empty: it came back to where it began
+};
+
+/// Presses Tab, or Shift+Tab, until the focus is where it was before; `at` is told each stop.
+inline TabRound tabRound(QWidget* window, Qt::Key key = Qt::Key_Tab,
+                         const std::function<void(QWidget*)>& at = {}) {
+  constexpr int kMaxStays = 200;  // from link to link in a text
+  TabRound round;
+  if (!QApplication::focusWidget()) window->setFocus();
+  int stays = 0;
+  for (int presses = 0; presses < 2000; ++presses) {
+    QWidget* before = QApplication::focusWidget();
+    QTest::keyClick(before ? before : window, key,
+                    key == Qt::Key_Backtab ? Qt::ShiftModifier : Qt::NoModifier);
+    QWidget* now = QApplication::focusWidget();
+    if (now && now == before && ++stays < kMaxStays) continue;
+    stays = 0;
+    if (now && !round.reached.contains(now)) {
+      round.reached << now;
+      if (at) at(now);
+      continue;
+    }
+    if (now && now != round.reached.first()) round.trap = describe(now);
+    if (!now) round.trap = QStringLiteral("nothing has the focus");
+    if (now && at) at(now);
+    break;
+  }
+  return round;
+}
+
+/// Where the arrows go from a reached member of its group.
+inline bool isReachedByArrows(const QWidget* widget, const QList<QWidget*>& reached) {
+  const auto* button = qobject_cast<const QAbstractButton*>(widget);
+  if (!button || !button->group()) return false;
+  for (QAbstractButton* other : button->group()->buttons())
+    if (reached.contains(other)) return true;
+  return false;
+}
+
+/// A line for each enabled, interactive widget that neither Tab nor arrows reach, and for a trap.
+inline QStringList unreached(const QWidget* window, const TabRound& round) {
+  QStringList faults;
+  if (!round.trap.isEmpty()) faults << QStringLiteral("trap: ") + round.trap;
+  for (QWidget* widget : interactiveIn(window)) {
+    const bool proxied = widget->focusProxy() != nullptr;
+    if (!widget->isEnabled() || proxied || round.reached.contains(widget) ||
+        isReachedByArrows(widget, round.reached))
+      continue;
+    faults << QStringLiteral("not reached: ") + describe(widget);
+  }
+  if (!faults.isEmpty()) {
+    QStringList way;
+    for (const QWidget* widget : round.reached) way << nameOf(widget).left(24);
+    faults << QStringLiteral("the way: ") + way.join(QStringLiteral(" > "));
+  }
+  return faults;
+}
+
+/// A line for each stop that is read before the one before it: above it and not in a column at its
+/// right, or left of it in the same row. Of the two, the parts that differ of the nearest widget
+/// around both are compared.
+inline QStringList outOfOrder(const TabRound& round) {
+  if (round.reached.isEmpty()) return {};
+  // It begins where the window's chain does.
+  QList<QWidget*> stops;
+  QWidget* at = round.reached.first()->window();
+  do {
+    if (round.reached.contains(at)) stops << at;
+    at = at->nextInFocusChain();
+  } while (stops.isEmpty());
+  const qsizetype first = round.reached.indexOf(stops.first());
+  stops = round.reached.mid(first) + round.reached.mid(0, first);
+  QStringList faults;
+  for (qsizetype i = 1; i < stops.size(); ++i) {
+    QWidget *before = stops[i - 1], *after = stops[i];
+    const QString words = describe(after) + QStringLiteral("\n    after ") + describe(before);
+    if (before->window() != after->window() || before->isAncestorOf(after) ||
+        after->isAncestorOf(before))
+      continue;
+    while (!before->parentWidget()->isAncestorOf(after)) before = before->parentWidget();
+    while (after->parentWidget() != before->parentWidget()) after = after->parentWidget();
+    const QRect one = before->geometry(), second = after->geometry();
+    const int shared = std::min(one.bottom(), second.bottom()) - std::max(one.top(), second.top());
+    const bool sameRow = shared > std::min(one.height(), second.height()) / 2;
+    const bool above = second.bottom() <= one.top() && second.left() < one.right();
+    if (above || (sameRow && second.right() <= one.left()))
+      faults << QStringLiteral("out of order: ") + words;
+  }
+  return faults;
+}
+
+/// Looks at each stop while it has the keyboard, and after.
+class FocusWatch {
+ public:
+  void at(QWidget* stop) {
+    if (stop_ && stop_ != stop && stop_->isVisible() && placeOf(stop_) == place_ &&
+        pictureOf(stop_) == picture_)
+      faults_ << QStringLiteral("the focus is not seen: ") + describe(stop_);
+    stop_ = stop;
+    place_ = placeOf(stop);
+    picture_ = pictureOf(stop);
+  }
+  const QStringList& faults() const { return faults_; }
+
+ private:
+  static QRect placeOf(const QWidget* widget) {
+    return QRect(widget->mapTo(widget->window(), QPoint()), widget->size()).adjusted(-3, -3, 3, 3);
+  }
+  static QImage pictureOf(QWidget* widget) {
+    return widget->window()->grab(placeOf(widget) & widget->window()->rect()).toImage();
+  }
+
+  QPointer<QWidget> stop_;
+  QRect place_;
+  QImage picture_;
+  QStringList faults_;
+};
+
+/// All of that for a window, a dialog or a popup.
+inline QStringList tabFaults(QWidget* window) {
+  FocusWatch watch;
+  const TabRound there = tabRound(window, Qt::Key_Tab, [&](QWidget* stop) { watch.at(stop); });
+  QStringList faults = unreached(window, there) + outOfOrder(there) + watch.faults();
+  const TabRound back = tabRound(window, Qt::Key_Backtab);
+  for (const QWidget* widget : there.reached)
+    if (!back.reached.contains(widget))
+      faults << QStringLiteral("not reached by Shift+Tab: ") + describe(widget);
+  return faults;
+}
+
+}  // namespace heddle
