@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <QLocale>
+#include <cstdlib>
 
 #include "base/one_line.h"
 
@@ -63,8 +64,14 @@ QString inLines(const QString& text, qsizetype width) {
   return lines;
 }
 
-QString plural(qint64 count, const QString& noun) {
-  return format::count(count) + QChar(' ') + noun + (count == 1 ? QString() : QStringLiteral("s"));
+QString plural(qint64 count, counted::Noun noun) {
+  // A language's rules look at the last digits, which a number that is cut for an int keeps.
+  constexpr qint64 kCut = 1'000'000;
+  const auto number = static_cast<int>(std::abs(count) < kCut ? count : kCut + count % kCut);
+  QString text = QCoreApplication::translate("heddle::gui::counted", noun.forms, nullptr, number);
+  if (text == QLatin1String(noun.forms))
+    text.replace(QLatin1String("(s)"), QLatin1String(count == 1 ? "" : "s"));
+  return text.arg(format::count(count));
 }
 
 }  // namespace heddle::gui::format

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/number_text.h"
+#include "gui/counted.h"
 
 namespace heddle::gui::format {
 
@@ -46,7 +47,7 @@ QString when(const QDateTime& time, const QDateTime& now = QDateTime::currentDat
 /// The text in lines of so many characters, broken at blanks: for tooltips, which do not wrap.
 QString inLines(const QString& text, qsizetype width = 64);
 
-/// "8 ranks", "1 rank": the noun gets its s.
-QString plural(qint64 count, const QString& noun);
+/// "8 ranks", "1 rank": in the form that the number asks for, of whatever language is installed.
+QString plural(qint64 count, counted::Noun noun);
 
 }  // namespace heddle::gui::format

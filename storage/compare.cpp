@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <cmath>
 
 #include "storage/connection.h"
 #include "storage/difference.h"
@@ -12,22 +12,24 @@ namespace heddle::storage {
 namespace {
 
 /// Each key of any run with its value in all of them.
-std::vector<Compared> side_by_side(const std::vector<Comparand>& runs, Values Comparand::*part) {
-  std::set<std::string> keys;
-  for (const Comparand& run : runs) {
-    for (const auto& [key, value] : run.*part) keys.insert(key);
-  }
+/// All runs have theirs in the same order: they are gone through together.
+std::vector<Compared> side_by_side(std::vector<Comparand>& runs, Values Comparand::*part) {
+  std::vector<Values::iterator> next;
+  for (Comparand& run : runs) next.push_back((run.*part).begin());
+  const auto has_more = [&](size_t run) { return next[run] != (runs[run].*part).end(); };
   std::vector<Compared> rows;
-  for (const std::string& key : keys) {
-    Compared row{key, {}};
-    for (const Comparand& run : runs) {
-      const Values& values = run.*part;
-      const auto found = values.find(key);
-      row.values.push_back(found == values.end() ? std::nullopt : std::optional(found->second));
-    }
+  for (;;) {
+    const std::string* first = nullptr;
+    for (size_t run = 0; run < runs.size(); ++run)
+      if (has_more(run) && (!first || next[run]->first < *first)) first = &next[run]->first;
+    if (!first) return rows;
+    Compared row{*first, {}};
+    row.values.resize(runs.size());
+    for (size_t run = 0; run < runs.size(); ++run)
+      if (has_more(run) && next[run]->first == row.key)
+        row.values[run] = std::move((next[run]++)->second);
     rows.push_back(std::move(row));
   }
-  return rows;
 }
 
 /// A number with the nine digits that distinguish any two single-precision numbers.
@@ -39,8 +41,10 @@ bool same(const std::optional<Value>& a, const std::optional<Value>& b) {
   if (a == b) return true;
   if (!a || !b) return false;
   const auto left = number_of(*a), right = number_of(*b);
-  if (left && right) return precise(*left) == precise(*right);
-  return false;
+  if (!left || !right) return false;
+  // Nine digits differ: writing them takes longer than anything else of a comparison.
+  if (std::abs(*left - *right) > 1e-7 * std::max(std::abs(*left), std::abs(*right))) return false;
+  return precise(*left) == precise(*right);
 }
 
 bool Compared::differs() const {

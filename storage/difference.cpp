@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
+#include <string_view>
 
 #include "engine/telemetry/metrics.h"
 #include "storage/queries.h"
@@ -24,8 +26,12 @@ std::optional<double> finite_number_of(const std::optional<Value>& value) {
 
 std::optional<double> number_of(const Value& value) {
   if (const auto* number = std::get_if<double>(&value)) return *number;
-  std::string text = std::get<std::string>(value);
-  std::erase(text, '_');  // as TOML allows
+  std::string_view text = std::get<std::string>(value);
+  std::string bare;
+  if (text.find('_') != std::string_view::npos) {  // as TOML allows
+    std::ranges::remove_copy(text, std::back_inserter(bare), '_');
+    text = bare;
+  }
   double number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
   if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size()) return {};

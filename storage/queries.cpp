@@ -7,12 +7,10 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <unordered_map>
 
 #include "base/one_line.h"
-#include "base/read_json.h"
 #include "storage/connection.h"
 #include "storage/reading.h"
 #include "storage/run_rows.h"
@@ -45,10 +43,7 @@ RunSummary summary_in(const Rows& rows) {
   run.created = rows.real(6);
   run.started = rows.optional_real(7);
   run.finished = rows.optional_real(8);
-  const auto tags = read_json(rows.blob(9)).value_or(nlohmann::json::array());
-  for (const auto& tag : tags) {
-    if (tag.is_string()) run.tags.push_back(tag);
-  }
+  run.tags = tags_in(rows.blob(9));
   run.notes = rows.text(10);
   run.steps = rows.integer(11);
   run.tokens_per_second_per_rank = rows.optional_real(12);
@@ -83,7 +78,9 @@ Values facts_of(Connection& connection, RunId run, const std::string& prefix) {
       "SELECT name, value, flag FROM keys CROSS JOIN facts "
       "ON facts.key = keys.id AND facts.run = ? WHERE name >= ? AND name < ?",
       run, prefix, prefix.substr(0, prefix.size() - 1) + '/');
-  while (rows.next()) values[rows.text(0).substr(prefix.size())] = value_in(rows, 1);
+  // By name, as the values are.
+  while (rows.next())
+    values.emplace_hint(values.end(), rows.text(0).substr(prefix.size()), value_in(rows, 1));
   return values;
 }
 

@@ -1,13 +1,17 @@
 #include "storage/run_rows.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <ctime>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "base/clock.h"
 #include "base/excerpt.h"
+#include "base/json_text.h"
 #include "base/one_line.h"
+#include "base/read_json.h"
 #include "storage/clock.h"
 #include "storage/compaction.h"
 #include "storage/queue.h"
@@ -309,6 +313,33 @@ Result<> set_group(Connection& connection, RunId run, const std::string& group) 
   connection.execute("UPDATE runs SET group_name = ? WHERE id = ?", group, run);
   touch(connection, run);
   return {};
+}
+
+std::vector<std::string> tags_in(std::string_view json) {
+  std::vector<std::string> tags;
+  const auto list = read_json(json).value_or(nlohmann::json::array());
+  for (const auto& tag : list)
+    if (tag.is_string()) tags.push_back(tag);
+  return tags;
+}
+
+Result<std::vector<std::string>> change_tags(Connection& connection, RunId run,
+                                             const std::vector<std::string>& add,
+                                             const std::vector<std::string>& remove) {
+  if (Result<> found = require_run(connection, run); !found) return fail(found);
+  std::vector<std::string> before;
+  {
+    Rows rows = connection.query("SELECT tags FROM runs WHERE id = ?", run);
+    if (rows.next()) before = tags_in(rows.blob(0));
+  }
+  std::vector<std::string> tags = before;
+  for (const std::string& tag : add)
+    if (std::ranges::find(tags, tag) == tags.end()) tags.push_back(tag);
+  for (const std::string& tag : remove) std::erase(tags, tag);
+  if (tags == before) return tags;
+  connection.execute("UPDATE runs SET tags = ? WHERE id = ?", json_text(nlohmann::json(tags)), run);
+  touch(connection, run);
+  return tags;
 }
 
 Result<> trash_run(Connection& connection, RunId run) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "storage/connection.h"
@@ -34,6 +36,12 @@ Result<> set_link(Connection& connection, RunId run, const Link& link);
 Result<> rename_run(Connection& connection, RunId run, const std::string& name);
 Result<> set_color(Connection& connection, RunId run, const std::string& color);
 Result<> set_group(Connection& connection, RunId run, const std::string& group);
+/// The column `tags` as a list.
+std::vector<std::string> tags_in(std::string_view json);
+/// Adds those that the run does not have, then removes; its tags then.
+Result<std::vector<std::string>> change_tags(Connection& connection, RunId run,
+                                             const std::vector<std::string>& add,
+                                             const std::vector<std::string>& remove);
 Result<> trash_run(Connection& connection, RunId run);
 Result<> restore_run(Connection& connection, RunId run);
 Result<> remove_run(Connection& connection, RunId run);

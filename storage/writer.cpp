@@ -1,9 +1,6 @@
 #include "storage/writer.h"
 
-#include <nlohmann/json.hpp>
-
 #include "base/clock.h"
-#include "base/json_text.h"
 #include "storage/run_rows.h"
 #include "storage/store.h"
 #include "storage/writer_thread.h"
@@ -135,11 +132,13 @@ Writer::Future<> Writer::set_notes(RunId run, std::string notes) {
   });
 }
 
-Writer::Future<> Writer::set_tags(RunId run, std::vector<std::string> tags) {
-  return thread_->post<void>([run, tags = std::move(tags)](Connection& connection, Ingestor&) {
-    return set_column(connection, "UPDATE runs SET tags = ? WHERE id = ?", run,
-                      json_text(nlohmann::json(tags)));
-  });
+Writer::Future<std::vector<std::string>> Writer::change_tags(RunId run,
+                                                             std::vector<std::string> add,
+                                                             std::vector<std::string> remove) {
+  return thread_->post<std::vector<std::string>>(
+      [run, add = std::move(add), remove = std::move(remove)](Connection& connection, Ingestor&) {
+        return storage::change_tags(connection, run, add, remove);
+      });
 }
 
 Writer::Future<> Writer::rename(RunId run, std::string name) {

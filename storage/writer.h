@@ -72,7 +72,9 @@ class Writer {
   Future<> set_environment(RunId run, Values values);  // adds or replaces keys
   Future<> set_results(RunId run, Values values);      // adds or replaces keys
   Future<> set_notes(RunId run, std::string notes);
-  Future<> set_tags(RunId run, std::vector<std::string> tags);
+  /// The tags that the run has then. Other writers' tags stay: no list of a reader's is written.
+  Future<std::vector<std::string>> change_tags(RunId run, std::vector<std::string> add,
+                                               std::vector<std::string> remove = {});
   Future<> rename(RunId run, std::string name);
   Future<> set_starred(RunId run, bool starred);
   /// An archived run is kept and found, and left out of lists that do not ask for such.

@@ -72,13 +72,16 @@ Result<> add_marks(storage::Writer& writer, storage::RunId run, const ForeignRun
   if (!foreign.results.empty()) changes.push_back(writer.set_results(run, foreign.results));
   if (!foreign.environment.empty())
     changes.push_back(writer.set_environment(run, foreign.environment));
-  if (!marks.tags.empty()) changes.push_back(writer.set_tags(run, marks.tags));
+  storage::Writer::Future<std::vector<std::string>> tagged;
+  if (!marks.tags.empty()) tagged = writer.change_tags(run, marks.tags);
   if (!marks.notes.empty()) changes.push_back(writer.set_notes(run, marks.notes));
   if (!marks.color.empty()) changes.push_back(writer.set_color(run, marks.color));
   if (marks.starred) changes.push_back(writer.set_starred(run, true));
   if (marks.archived) changes.push_back(writer.set_archived(run, true));
   for (auto& change : changes)
     if (Result<> done = change.get(); !done) return done;
+  if (tagged.valid())
+    if (const auto done = tagged.get(); !done) return fail(done);
   if (foreign.lines.empty()) return {};
   auto reader = storage::Reader::open(writer.path());
   return reader ? add_lines(*reader, writer, run, foreign.lines) : fail(reader);

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 #include <ctime>
+#include <limits>
 
 #include "storage/difference.h"
 #include "workbench/filter_parser.h"
@@ -63,14 +64,32 @@ bool holds_in_order(How how, bool equal, bool less) {
   }
 }
 
-bool holds_number(const FilterTest& test, KeyKind kind, double found) {
+/// The last number from `number` on in that direction that the table writes the same way.
+double end_of_text(KeyKind kind, double number, double direction) {
+  const std::string text = number_text(kind, number);
+  double step = std::max(std::abs(number) * 1e-16, std::numeric_limits<double>::min());
+  double inside = number, outside = number + direction * step;
+  while (std::isfinite(outside) && number_text(kind, outside) == text) {
+    inside = outside;
+    step *= 16;
+    outside = number + direction * step;
+  }
+  for (int halving = 0; halving < 64 && std::isfinite(outside); ++halving) {
+    const double middle = inside + (outside - inside) / 2;
+    if (middle == inside || middle == outside) break;
+    (number_text(kind, middle) == text ? inside : outside) = middle;
+  }
+  return inside;
+}
+
+bool holds_number(const FilterTest& test, double found) {
   const double wanted = *test.value.number;
   // NaN is equal to NaN alone, and neither more nor less than anything.
   if (std::isnan(found) || std::isnan(wanted)) {
     const bool both = std::isnan(found) && std::isnan(wanted);
     return test.how == How::differs ? !both : both;
   }
-  const bool equal = found == wanted || number_text(kind, found) == number_text(kind, wanted);
+  const bool equal = found == wanted || (test.least <= found && found <= test.most);
   return holds_in_order(test.how, equal, found < wanted);
 }
 
@@ -99,7 +118,7 @@ bool holds_list(const FilterTest& test, const std::string& lines) {
 }
 
 bool holds(const FilterTest& test, const storage::Value& value) {
-  const KeyKind kind = kind_of(test.key);
+  const KeyKind kind = test.kind;
   if (kind == KeyKind::list) return holds_list(test, std::get<std::string>(value));
   if (kind == KeyKind::date) {
     const double* time = std::get_if<double>(&value);
@@ -111,19 +130,18 @@ bool holds(const FilterTest& test, const storage::Value& value) {
   }
   const bool texts = test.how == How::like || test.how == How::unlike;
   const auto found = texts ? std::nullopt : storage::number_of(value);
-  if (test.how == How::contains && test.value.number && found && holds_number(test, kind, *found))
+  if (test.how == How::contains && test.value.number && found && holds_number(test, *found))
     return true;
-  if (test.how != How::contains && test.value.number && found)
-    return holds_number(test, kind, *found);
+  if (test.how != How::contains && test.value.number && found) return holds_number(test, *found);
   if (test.how >= How::less) return false;  // words have no order here
   const bool fits = holds_text(test.how, words_in(kind, value), test.value.text);
   return fits != (test.how == How::differs || test.how == How::unlike);
 }
 
-template <typename Do>
-void for_each_test(const FilterNode& node, const Do& act) {
+template <typename Node, typename Do>
+void for_each_test(Node& node, const Do& act) {
   if (node.join == Join::test) act(node.test);
-  for (const FilterNode& part : node.parts) for_each_test(part, act);
+  for (auto& part : node.parts) for_each_test(part, act);
 }
 
 template <typename Holds>
@@ -150,6 +168,14 @@ RunFilter::RunFilter(std::string_view text, double now) {
     root_ = std::move(*parsed);
   else
     problem_ = std::move(parsed.error());
+  // Once, and not for each run.
+  for_each_test(root_, [](FilterTest& test) {
+    test.kind = kind_of(test.key);
+    const auto& number = test.value.number;
+    if (!number || !std::isfinite(*number)) return;
+    test.least = end_of_text(test.kind, *number, -1);
+    test.most = end_of_text(test.kind, *number, 1);
+  });
 }
 
 void RunFilter::refuse(const std::string& key, const std::string& why) {

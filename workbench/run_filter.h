@@ -44,6 +44,8 @@ struct FilterTest {
   std::string key;  // empty for a word
   WantedValue value;
   size_t at = 0, length = 0;  // where it is in the text
+  KeyKind kind = KeyKind::open;
+  double least = 0, most = 0;  // the numbers that the table writes as it writes `value`
 };
 
 /// Conditions and how they are joined.

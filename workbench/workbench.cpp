@@ -33,7 +33,8 @@ Result<> import_sample_run(Workbench& workbench) {
   const auto imported = import_run(writer, {sample, &kHeddleRun}, kSampleRun);
   if (!imported) return fail(imported);
   writer.set_notes(imported->id, "A sample that came with Heddle, trained by two ranks.");
-  return writer.set_tags(imported->id, {kSampleRun}).get();
+  const auto tagged = writer.change_tags(imported->id, {kSampleRun}).get();
+  return tagged ? Result<>{} : fail(tagged);
 }
 
 }  // namespace heddle::workbench

@@ -23,6 +23,26 @@ bool is_address(std::string_view text) {
   });
 }
 
+/// The integer that a node in TOML's other way of writing numbers equals: of 1e3 and 1000.0.
+std::optional<int64_t> whole_number(const toml::node& node) {
+  constexpr double kEnd = 0x1p63;
+  const auto value = node.value_exact<double>();
+  if (!value || std::trunc(*value) != *value || *value < -kEnd || *value >= kEnd) return {};
+  return static_cast<int64_t>(*value);
+}
+
+const char* kind_of(const toml::node& node) {
+  if (node.is_string()) return " is a string";
+  if (node.is_integer()) return " is an integer";
+  if (node.is_boolean()) return " is a boolean";
+  const auto number = node.value_exact<double>();
+  if (!number) return nullptr;
+  if (!std::isfinite(*number)) return " is not finite";
+  return std::trunc(*number) == *number
+             ? " is a float, as all numbers with a point or an exponent are"
+             : " is a number with a fraction";
+}
+
 }  // namespace
 
 std::string describe(const toml::node& node) {
@@ -44,14 +64,10 @@ Names<std::string> named(const std::vector<std::string>& all) {
 }
 
 void complain_of_type(const Complain& complain, const toml::node& node, const std::string& type,
-                      const std::string& valid) {
-  const char* kind = node.is_string()           ? " is a string"
-                     : node.is_integer()        ? " is an integer"
-                     : node.is_floating_point() ? " is a number with a fraction"
-                     : node.is_boolean()        ? " is a boolean"
-                                                : nullptr;
+                      const std::string& valid, const std::string& suggestion) {
+  const char* kind = kind_of(node);
   complain(node, kind != nullptr ? describe(node) + kind : fmt::format("is {}", describe(node)),
-           valid.empty() ? type : type + ", " + valid, "");
+           valid.empty() ? type : type + ", " + valid, suggestion);
 }
 
 std::string range_words(int64_t low, int64_t high) {
@@ -77,7 +93,10 @@ std::optional<int64_t> read_integer(const toml::node& node, int64_t low, int64_t
                                     const Complain& complain) {
   const auto value = node.value_exact<int64_t>();
   if (!value) {
-    complain_of_type(complain, node, "an integer", range_words(low, high));
+    const auto whole = whole_number(node);
+    const bool is_valid = whole && *whole >= low && *whole <= high;
+    complain_of_type(complain, node, "an integer", range_words(low, high),
+                     is_valid ? std::to_string(*whole) : "");
   } else if (*value < low || *value > high) {
     complain(node, fmt::format("{} is out of range", *value), range_words(low, high), "");
     return std::nullopt;

@@ -28,7 +28,7 @@ std::string describe(const toml::node& node);
 
 /// "12 is an integer; valid: a string, …".
 void complain_of_type(const Complain& complain, const toml::node& node, const std::string& type,
-                      const std::string& valid = "");
+                      const std::string& valid = "", const std::string& suggestion = "");
 
 /// Complains, and returns true, where a path or one of a list is an address as "s3://bucket".
 bool complain_of_address(const Complain& complain, const toml::node& node);

@@ -147,7 +147,7 @@ std::optional<double> ChartOptions::limit(QLineEdit* field) const {
 void ChartOptions::showSmoothing() {
   const double halfLife = chart_.spec().smoothing;
   halfLife_->setText(halfLife > 0 ? tr("a sample counts half after %1")
-                                        .arg(format::plural(std::llround(halfLife), tr("step")))
+                                        .arg(format::plural(std::llround(halfLife), counted::kStep))
                                   : tr("none"));
 }
 

@@ -60,7 +60,7 @@ ChartTable::ChartTable(const LineChart& chart, QWidget* parent)
   table->horizontalHeader()->setDefaultSectionSize(150);
   table->setCurrentIndex(table->model()->index(0, 0));
   body()->addWidget(
-      muted(tr("%1, of the stretch that is shown").arg(format::plural(rows, tr("row")))));
+      muted(tr("%1, of the stretch that is shown").arg(format::plural(rows, counted::kRow))));
   body()->addWidget(table, 1);
   auto* copy = quietButton(tr("Copy"), QStringLiteral("copy"));
   connect(copy, &QPushButton::clicked, this,

@@ -2,9 +2,12 @@
 
 #include <QFontMetrics>
 #include <QPainter>
+#include <algorithm>
 
 #include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
+#include "gui/widgets/basics.h"
+#include "gui/widgets/layouts.h"
 
 namespace heddle::gui {
 namespace {
@@ -12,21 +15,24 @@ namespace {
 constexpr int kStroke = 18;
 constexpr int kGap = 6;
 constexpr int kBetween = 14;
-constexpr int kMaxName = 200;  // pixels
-
-/// A long name must not hide the others.
-QString shownName(const LegendEntry& entry) {
-  return QFontMetrics(font::caption()).elidedText(entry.name, Qt::ElideMiddle, kMaxName);
-}
+constexpr int kLegendHeight = 18;
+constexpr int kMaxName = 200, kLeastName = 30;  // pixels
+constexpr int kMaxList = 320;                   // the list's height
 
 int widthOf(const LegendEntry& entry) {
-  return kStroke + kGap + QFontMetrics(font::caption()).horizontalAdvance(shownName(entry));
+  return kStroke + kGap +
+         std::min(kMaxName, QFontMetrics(font::caption()).horizontalAdvance(entry.name));
 }
 
 }  // namespace
 
-Legend::Legend(QWidget* parent) : QWidget(parent) {
+Legend::Legend(QWidget* parent) : QWidget(parent), more_(linkButton({})) {
   setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  more_->setParent(this);
+  more_->setObjectName(QStringLiteral("moreCurves"));
+  more_->setFont(font::caption());
+  more_->hide();
+  connect(more_, &QPushButton::clicked, this, &Legend::listAll);
 }
 
 void Legend::setEntries(QVector<LegendEntry> entries) {
@@ -37,37 +43,95 @@ void Legend::setEntries(QVector<LegendEntry> entries) {
   setAccessibleName(names.join(QStringLiteral(", ")));
   setToolTip(names.join(QLatin1Char('\n')));
   updateGeometry();
+  place();
   update();
+}
+
+QString Legend::restText(qsizetype shown) const {
+  return shown == 0 ? tr("%1 curves").arg(entries_.size())
+                    : tr("+%1 more").arg(entries_.size() - shown);
+}
+
+int Legend::restWidth(qsizetype shown) const {
+  return QFontMetrics(font::caption()).horizontalAdvance(restText(shown)) + 2;
 }
 
 QSize Legend::sizeHint() const {
   int width = 0;
   for (const LegendEntry& entry : entries_) width += widthOf(entry) + kBetween;
-  return {std::max(0, width - kBetween), 18};
+  return {std::max(0, width - kBetween), kLegendHeight};
+}
+
+QSize Legend::minimumSizeHint() const {
+  const int least = entries_.size() > 1 ? restWidth(0) : kStroke;
+  return {std::min(sizeHint().width(), least), kLegendHeight};
+}
+
+/// Works out how many entries there is room for. The first gives way before it is only counted.
+void Legend::place() {
+  const bool allFit = sizeHint().width() <= width() + 1;
+  nameRoom_ = kMaxName;
+  shown_ = allFit ? entries_.size() : 0;
+  int x = 0;
+  for (; shown_ < entries_.size(); ++shown_) {
+    const int needed = widthOf(entries_[shown_]) + kBetween;
+    if (x + needed + restWidth(shown_ + 1) > width()) break;
+    x += needed;
+  }
+  if (shown_ == 0 && !entries_.isEmpty()) {
+    const int after = entries_.size() > 1 ? kBetween + restWidth(1) : 0;
+    const int room = width() - kStroke - kGap - after;
+    if (room >= kLeastName || after == 0) {
+      nameRoom_ = std::max(0, room);
+      shown_ = 1;
+      x = width() - after + kBetween;
+    }
+  }
+  more_->setVisible(shown_ < entries_.size());
+  if (shown_ == entries_.size()) return;
+  more_->setText(restText(shown_));
+  more_->setAccessibleName(tr("All %1 curves").arg(entries_.size()));
+  more_->setGeometry(x, 0, restWidth(shown_), height());
+}
+
+void Legend::resizeEvent(QResizeEvent*) { place(); }
+
+/// Every curve in a line of its own.
+void Legend::listAll() {
+  auto* list = new QFrame(this, Qt::Popup);
+  list->setObjectName(QStringLiteral("allCurves"));
+  list->setAttribute(Qt::WA_DeleteOnClose);
+  list->setProperty("role", "popup");
+  auto* lines = new QWidget;
+  QVBoxLayout* column = columnOf(lines, {0, 0, 8, 0}, 4);
+  for (const LegendEntry& entry : entries_) {
+    auto* one = new Legend;
+    one->setEntries({entry});
+    column->addWidget(one);
+  }
+  QScrollArea* area = scrolled(lines);
+  columnOf(list, {8, 8, 8, 8})->addWidget(area);
+  list->resize(kStroke + kGap + kMaxName + 40, std::min(kMaxList, lines->sizeHint().height() + 18));
+  list->move(more_->mapToGlobal(QPoint(0, more_->height())));
+  list->show();
+  area->setFocus();
 }
 
 void Legend::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setFont(font::caption());
-  const auto rest = [this](qsizetype shown) { return tr("+%1").arg(entries_.size() - shown); };
-  const bool allFit = sizeHint().width() <= width() + 1;
   int x = 0;
-  for (qsizetype i = 0; i < entries_.size(); ++i) {
+  for (qsizetype i = 0; i < shown_; ++i) {
     const LegendEntry& entry = entries_[i];
-    const int needed = widthOf(entry);
-    // Entries that do not fit are counted, and the count needs room.
-    const int after = kBetween + painter.fontMetrics().horizontalAdvance(rest(i + 1));
-    if (!allFit && x + needed + after > width()) {
-      painter.setPen(colors().muted);
-      painter.drawText(QRect(x, 0, width() - x, height()), Qt::AlignVCenter, rest(i));
-      return;
-    }
     paintRunStroke(painter, QRectF(x, 0, kStroke, height()), {entry.color, entry.marker},
                    entry.width);
     painter.setPen(colors().muted);
-    painter.drawText(QRect(x + kStroke + kGap, 0, needed, height()), Qt::AlignVCenter,
-                     shownName(entry));
-    x += needed + kBetween;
+    // A long name must not hide the others.
+    const QString name = painter.fontMetrics().elidedText(entry.name, Qt::ElideMiddle,
+                                                          std::min(kMaxName, nameRoom_));
+    painter.drawText(QRect(x + kStroke + kGap, 0, widthOf(entry), height()), Qt::AlignVCenter,
+                     name);
+    x += widthOf(entry) + kBetween;
   }
 }
 

@@ -1,7 +1,9 @@
-// Names of curves with their strokes, in one row; entries that do not fit are counted.
+// Names of curves with their strokes, in one row. Where there is no room for all, a button says how
+// many more there are, and lists them.
 #pragma once
 
 #include <QColor>
+#include <QPushButton>
 #include <QVector>
 #include <QWidget>
 
@@ -22,13 +24,23 @@ class Legend : public QWidget {
   explicit Legend(QWidget* parent = nullptr);
   void setEntries(QVector<LegendEntry> entries);
   QSize sizeHint() const override;
-  QSize minimumSizeHint() const override { return {0, 18}; }
+  /// Room for the words of how many there are.
+  QSize minimumSizeHint() const override;
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  QString restText(qsizetype shown) const;
+  int restWidth(qsizetype shown) const;
+  void place();
+  void listAll();
+
   QVector<LegendEntry> entries_;
+  qsizetype shown_ = 0;
+  int nameRoom_ = 0;  // pixels, of the longest name
+  QPushButton* more_;
 };
 
 }  // namespace heddle::gui

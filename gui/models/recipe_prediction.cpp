@@ -18,9 +18,9 @@ QString lineFault(const plan::Fault& fault) {
 }
 
 QString andMore(const QString& first, qsizetype count) {
-  return count > 1 ? QObject::tr("%1 (and %2)")
-                         .arg(first, format::plural(count - 1, QObject::tr("other")))
-                   : first;
+  return count > 1
+             ? QObject::tr("%1 (and %2)").arg(first, format::plural(count - 1, counted::kOther))
+             : first;
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ QString addressOf(const TargetEntry& entry) {
 QString equipmentOf(const TargetEntry& entry) {
   if (!entry.report) return entry.offered ? QObject::tr("in ~/.ssh/config") : QString();
   const probe::Report& report = *entry.report;
-  QString text = QObject::tr("%1, %2").arg(format::plural(report.cores, QObject::tr("core")),
+  QString text = QObject::tr("%1, %2").arg(format::plural(report.cores, counted::kCore),
                                            format::bytes(double(report.memory_bytes)));
   if (!report.gpus.empty())
     text = QStringLiteral("%1 × %2, ")

@@ -2,7 +2,9 @@
 
 #include <QFile>
 #include <QIconEngine>
+#include <QPaintEngine>
 #include <QPainter>
+#include <QPixmapCache>
 #include <QSvgRenderer>
 
 #include "gui/theme/theme.h"
@@ -31,21 +33,47 @@ class TintedIcon : public QIconEngine {
   QIconEngine* clone() const override { return new TintedIcon(name_, tone_); }
 
   void draw(QPainter* painter, const QRect& rect, const QColor& color) const {
-    QFile file(QStringLiteral(":/heddle/icons/%1.svg").arg(name_));
-    if (!file.open(QIODevice::ReadOnly)) return;
-    QByteArray svg = file.readAll();
-    svg.replace("#000", color.name(QColor::HexRgb).toLatin1());
-    QSvgRenderer renderer(svg);
-    const double side = std::min(rect.width(), rect.height());
-    const QRectF square(rect.x() + (rect.width() - side) / 2, rect.y() + (rect.height() - side) / 2,
-                        side, side);
+    const int side = std::min(rect.width(), rect.height());
+    if (side <= 0) return;
+    const QRectF square(rect.x() + (rect.width() - side) / 2.0,
+                        rect.y() + (rect.height() - side) / 2.0, side, side);
     painter->save();
     painter->setOpacity(painter->opacity() * color.alphaF());
-    renderer.render(painter, square);
+    // A table has an icon a row: reading an outline takes as long as painting the rest of the row.
+    const bool asPixels = painter->paintEngine()->type() == QPaintEngine::Raster &&
+                          painter->transform().type() <= QTransform::TxTranslate &&
+                          square.topLeft() == QPointF(square.toRect().topLeft());
+    if (asPixels)
+      painter->drawPixmap(square.topLeft(),
+                          pixels(side, color, painter->device()->devicePixelRatioF()));
+    else
+      render(*painter, square, color);
     painter->restore();
   }
 
  private:
+  QPixmap pixels(int side, const QColor& color, double ratio) const {
+    const QString key =
+        QStringLiteral("%1 %2 %3 %4").arg(name_, color.name(QColor::HexRgb)).arg(side).arg(ratio);
+    QPixmap pixmap;
+    if (QPixmapCache::find(key, &pixmap)) return pixmap;
+    pixmap = QPixmap(QSize(side, side) * ratio);
+    pixmap.setDevicePixelRatio(ratio);
+    pixmap.fill(Qt::transparent);
+    QPainter painter(&pixmap);
+    render(painter, QRectF(0, 0, side, side), color);
+    QPixmapCache::insert(key, pixmap);
+    return pixmap;
+  }
+
+  void render(QPainter& painter, const QRectF& square, const QColor& color) const {
+    QFile file(QStringLiteral(":/heddle/icons/%1.svg").arg(name_));
+    if (!file.open(QIODevice::ReadOnly)) return;
+    QByteArray svg = file.readAll();
+    svg.replace("#000", color.name(QColor::HexRgb).toLatin1());
+    QSvgRenderer(svg).render(&painter, square);
+  }
+
   QString name_;
   Tone tone_;
 };

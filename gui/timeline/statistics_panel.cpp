@@ -171,8 +171,9 @@ void StatisticsPanel::refresh() {
   by_->button(2)->setEnabled(knowsBuckets);
   by_->button(2)->setToolTip(knowsBuckets ? QString() : tr("No plan is known that has buckets"));
   if (!knowsBuckets && by_->current() == 2) by_->setCurrent(0);
-  const QString rows =
-      counted.size() == 1 ? title : format::plural(static_cast<qint64>(counted.size()), tr("rank"));
+  const QString rows = counted.size() == 1
+                           ? title
+                           : format::plural(static_cast<qint64>(counted.size()), counted::kRank);
   title_->setFullText(
       timeline_.selection()
           ? tr("selection %1, %2").arg(duration(timeline_.selection()->length()), rows)

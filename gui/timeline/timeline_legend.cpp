@@ -12,6 +12,7 @@ namespace {
 constexpr int kSwatch = 12;
 constexpr int kLegendGap = 6;
 constexpr int kBetween = 14;
+constexpr int kHigh = 20;
 
 struct Entry {
   Kind kind;
@@ -24,11 +25,24 @@ constexpr std::array kEntries{
     Entry{Kind::optimizer, QT_TRANSLATE_NOOP("heddle::gui::TimelineLegend", "optimizer")},
     Entry{Kind::waiting, QT_TRANSLATE_NOOP("heddle::gui::TimelineLegend", "waiting")}};
 
+QString restText(int shown) {
+  const int all = static_cast<int>(kEntries.size());
+  return shown == 0 ? TimelineLegend::tr("%1 colours").arg(all)
+                    : TimelineLegend::tr("+%1 more").arg(all - shown);
+}
+
+int restWidth(int shown) {
+  return QFontMetrics(font::caption()).horizontalAdvance(restText(shown));
+}
+
 }  // namespace
 
 TimelineLegend::TimelineLegend(QWidget* parent) : QWidget(parent) {
   setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
+  QStringList names;
+  for (const Entry& entry : kEntries) names << tr(entry.name);
   setToolTip(
+      names.join(QStringLiteral(", ")) + QLatin1Char('\n') +
       tr("hidden: communication while compute runs; exposed: communication while compute idles; "
          "waiting: compute idles until other ranks reach a collective; it counts as exposed"));
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
@@ -40,22 +54,23 @@ QSize TimelineLegend::sizeHint() const {
   for (const Entry& entry : kEntries) {
     width += kSwatch + kLegendGap + metrics.horizontalAdvance(tr(entry.name)) + kBetween;
   }
-  return {width, 20};
+  return {width, kHigh};
 }
+
+QSize TimelineLegend::minimumSizeHint() const { return {restWidth(0) + 1, kHigh}; }
 
 void TimelineLegend::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setFont(font::caption());
   painter.setPen(colors().text);
   int x = 0, shown = 0;
-  const auto rest = [&] { return tr("+%1").arg(static_cast<int>(kEntries.size()) - shown); };
   const bool allFit = sizeHint().width() <= width();
   for (const Entry& entry : kEntries) {
     const int room = painter.fontMetrics().horizontalAdvance(tr(entry.name));
-    const int after = allFit ? 0 : kBetween + painter.fontMetrics().horizontalAdvance(rest());
+    const int after = allFit ? 0 : kBetween + restWidth(shown + 1);
     if (x + kSwatch + kLegendGap + room + after > width()) {
       painter.setPen(colors().muted);  // the rarest come last; the tooltip has all
-      painter.drawText(QRect(x, 0, width() - x, height()), Qt::AlignVCenter, rest());
+      painter.drawText(QRect(x, 0, width() - x, height()), Qt::AlignVCenter, restText(shown));
       return;
     }
     ++shown;

@@ -1,5 +1,6 @@
 #include "gui/widgets/folding_row.h"
 
+#include <QEvent>
 #include <algorithm>
 
 namespace heddle::gui {
@@ -27,11 +28,22 @@ QSize FoldingRow::minimumSizeHint() const {
   return {widest, size.height()};
 }
 
+bool FoldingRow::event(QEvent* event) {
+  if (event->type() == QEvent::LayoutRequest) fold();  // a group needs more or less room
+  return QWidget::event(event);
+}
+
 void FoldingRow::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  int row = gap_ * static_cast<int>(groups_.size() - 1);
-  for (const QWidget* group : groups_) row += group->sizeHint().width();
+  fold();
+}
+
+void FoldingRow::fold() {
+  int row = -gap_;
+  for (const QWidget* group : groups_)
+    if (!group->isHidden()) row += gap_ + group->sizeHint().width();
   const bool folds = width() < row;
+  if (folds == (layout_->direction() == QBoxLayout::TopToBottom)) return;
   layout_->setDirection(folds ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
   layout_->setSpacing(folds ? kBelow : gap_);
 }

@@ -15,9 +15,12 @@ class FoldingRow : public QWidget {
   QSize minimumSizeHint() const override;
 
  protected:
+  bool event(QEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void fold();
+
   QList<QWidget*> groups_;
   int gap_;
   QBoxLayout* layout_;

@@ -117,7 +117,7 @@ void RunChooser::count() {
   count_->setText(model_.all() == 0 ? tr("No run has ended a step yet")
                                     : tr("%1 of %2; Enter ticks, Esc closes")
                                           .arg(model_.rowCount())
-                                          .arg(format::plural(model_.all(), tr("run"))));
+                                          .arg(format::plural(model_.all(), counted::kRun)));
 }
 
 void RunChooser::open(const QWidget* at) {

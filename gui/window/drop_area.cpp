@@ -59,7 +59,7 @@ QString DropArea::promise(const QMimeData* data) {
     return path.endsWith(QStringLiteral(".csv"), Qt::CaseInsensitive) || QFileInfo(path).isDir();
   });
   return (runsAlone ? tr("Drop to import %1 into Runs") : tr("Drop to open or import %1"))
-      .arg(format::plural(paths.size(), tr("path")));
+      .arg(format::plural(paths.size(), counted::kPath));
 }
 
 void DropArea::take(const QMimeData* data) {

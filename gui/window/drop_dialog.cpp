@@ -1,15 +1,16 @@
 #include "gui/window/drop_dialog.h"
 
 #include <QFileInfo>
+#include <QGridLayout>
 #include <algorithm>
 
 #include "gui/format.h"
-#include "gui/widgets/layouts.h"
 
 namespace heddle::gui {
 namespace {
 
 constexpr int kDropWidth = 600, kLinesHeight = 132, kLineBetween = 8;
+enum DropColumn { kSign, kName, kWords, kAction };
 
 }  // namespace
 
@@ -18,7 +19,13 @@ DropDialog::DropDialog(const std::vector<Dropped>& all, QWidget* parent)
   setObjectName(QStringLiteral("dropDialog"));
   setMinimumWidth(kDropWidth);
   QVBoxLayout* lines = addRoom(kLinesHeight, kLineBetween);
-  for (size_t i = 0; i < std::min(all.size(), kMaxLines); ++i) lines->addWidget(lineOf(all[i]));
+  auto* grid = new QGridLayout;
+  grid->setHorizontalSpacing(kLineBetween);
+  grid->setVerticalSpacing(kLineBetween);
+  grid->setColumnStretch(kName, 1);
+  grid->setColumnStretch(kWords, 1);
+  for (size_t i = 0; i < std::min(all.size(), kMaxLines); ++i) addLine(*grid, all[i]);
+  lines->addLayout(grid);
   if (all.size() > kMaxLines)
     lines->addWidget(muted(tr("and %1 more").arg(format::count(qint64(all.size() - kMaxLines)))));
   lines->addStretch(1);
@@ -49,8 +56,8 @@ DropDialog::DropDialog(const std::vector<Dropped>& all, QWidget* parent)
   addButton(cancel);
   cancel->setFocus();
   if (imported.isEmpty()) return;
-  QPushButton* import =
-      primaryButton(counted ? tr("Import %1").arg(format::plural(runs, tr("run"))) : tr("Import"));
+  QPushButton* import = primaryButton(
+      counted ? tr("Import %1").arg(format::plural(runs, counted::kRun)) : tr("Import"));
   import->setObjectName(QStringLiteral("importDropped"));
   import->setEnabled(!counted || runs > 0);
   import->setDefault(true);
@@ -62,20 +69,21 @@ DropDialog::DropDialog(const std::vector<Dropped>& all, QWidget* parent)
   import->setFocus();
 }
 
-QWidget* DropDialog::lineOf(const Dropped& one) {
-  auto* whole = new QWidget;
-  QHBoxLayout* row = rowOf(whole, {}, 8);
+void DropDialog::addLine(QGridLayout& lines, const Dropped& one) {
+  const int row = lines.count() > 0 ? lines.rowCount() : 0;
   const bool refused = one.kind == Dropped::Kind::refused;
-  row->addWidget(new Symbol(16, QLatin1String(refused ? "warning" : "check"),
-                            refused ? Tone::warn : Tone::good));
+  lines.addWidget(new Symbol(16, QLatin1String(refused ? "warning" : "check"),
+                             refused ? Tone::warn : Tone::good),
+                  row, kSign, Qt::AlignTop);
   auto* name = new ElidedLabel(format::spelled(QFileInfo(one.path).fileName().toStdString()),
                                "mono", Qt::ElideMiddle);
   name->setTextFormat(Qt::PlainText);
   name->setMinimumWidth(kDropWidth / 4);
-  row->addWidget(name, 1);
-  auto* words = new ElidedLabel(format::spelled(one.words.toStdString()), refused ? "" : "muted");
+  lines.addWidget(name, row, kName, Qt::AlignTop);
+  QLabel* words = label(format::spelled(one.words.toStdString()), refused ? "" : "muted");
   words->setTextFormat(Qt::PlainText);
-  row->addWidget(words, 1);
+  words->setWordWrap(true);
+  lines.addWidget(words, row, kWords, Qt::AlignTop);
   const auto addLink = [&](const QString& text, const QString& object, auto signal) {
     QPushButton* link = linkButton(text);
     link->setObjectName(object);
@@ -84,13 +92,12 @@ QWidget* DropDialog::lineOf(const Dropped& one) {
       accept();
       Q_EMIT(this->*signal)(path);
     });
-    row->addWidget(link);
+    lines.addWidget(link, row, kAction, Qt::AlignTop | Qt::AlignLeft);
   };
   if (one.kind == Dropped::Kind::store)
     addLink(tr("Open in a new window"), QStringLiteral("openStore"), &DropDialog::storeWanted);
   if (one.kind == Dropped::Kind::recipe)
     addLink(tr("Open in Compose"), QStringLiteral("openRecipe"), &DropDialog::recipeWanted);
-  return whole;
 }
 
 }  // namespace heddle::gui

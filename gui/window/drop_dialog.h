@@ -7,6 +7,8 @@
 #include "gui/widgets/dialog.h"
 #include "gui/window/dropped.h"
 
+class QGridLayout;
+
 namespace heddle::gui {
 
 class DropDialog : public Dialog {
@@ -24,7 +26,7 @@ class DropDialog : public Dialog {
   void recipeWanted(const QString& path);
 
  private:
-  QWidget* lineOf(const Dropped& one);
+  void addLine(QGridLayout& lines, const Dropped& one);
 };
 
 }  // namespace heddle::gui

@@ -41,7 +41,7 @@ Dropped lookAtStore(Dropped of) {
   if (!runs) return refused(std::move(of), QString::fromStdString(runs.error().message));
   of.kind = Dropped::Kind::store;
   of.runs = static_cast<qint64>(runs->size());
-  of.words = DropWords::tr("store with %1").arg(format::plural(of.runs, DropWords::tr("run")));
+  of.words = DropWords::tr("store with %1").arg(format::plural(of.runs, counted::kRun));
   return of;
 }
 

@@ -155,7 +155,7 @@ void StatusBar::tick() {
 
 void StatusBar::setMessages(int count) {
   messages_->setVisible(count > 0);
-  messages_->setText(format::plural(count, tr("message")));
+  messages_->setText(format::plural(count, counted::kMessage));
 }
 
 void StatusBar::keyPressEvent(QKeyEvent* event) {

@@ -63,7 +63,7 @@ void many_runs(Writer& writer) {
       (void)writer.set_results(id, {{"loss", 2.5 + quality},
                                     {"tokens_per_second_per_rank", 5000 + 2000 * quality},
                                     {"peak_bytes", 1e10 * (1 + quality)}});
-      (void)writer.set_tags(id, {id % 3 == 0 ? "fp8" : "bf16"});
+      (void)writer.change_tags(id, {id % 3 == 0 ? "fp8" : "bf16"});
       (void)writer.set_state(id, kStates[static_cast<size_t>(id) % kStates.size()], {},
                              kBegan + 3600);
     }

@@ -16,7 +16,7 @@ const QStringList kOfTheShell{"gui/main.cpp", "gui/window/render.cpp"};
 // Calls around words that nobody reads, or that are the core's errors.
 const QStringList kNotShown{"fail",       "setStyleSheet", "setObjectName", "starts_with",
                             "startsWith", "toString",      "QProxyStyle",   "sized"};
-const QStringList kTranslating{"tr", "translate", "QT_TRANSLATE_NOOP"};
+const QStringList kTranslating{"tr", "translate", "QT_TRANSLATE_NOOP", "QT_TRANSLATE_N_NOOP"};
 // Names, and words that are keys or are measured.
 const QStringList kNames{"Heddle", "Del", "Backspace", "found layout", "59 min ago", "no module"};
 // Groups of the recipe's keys: their table is the engine's, and they are looked up by these.
@@ -107,6 +107,25 @@ class TranslationTest : public QObject {
     }
     QVERIFY(files > 100);
     QVERIFY2(faults.isEmpty(), qPrintable('\n' + faults.join('\n')));
+  }
+
+  // format::plural takes nothing else, so that a language has all its forms of a number.
+  void every_counted_noun_is_a_source_of_translation() {
+    static const QRegularExpression noun(R"x(constexpr Noun k\w+\{\s*([^;]*)\};)x");
+    static const QRegularExpression source(
+        R"x(^QT_TRANSLATE_N_NOOP\("heddle::gui::counted",\s*"%1 [a-z ]+\(s\)"\)$)x");
+    const QString text = repository::text_of("gui/counted.h");
+    int nouns = 0;
+    for (auto next = noun.globalMatch(text); next.hasNext(); ++nouns) {
+      const QString forms = next.next().captured(1).trimmed();
+      QVERIFY2(forms.contains(source), qPrintable(forms));
+    }
+    QVERIFY(nouns > 20);
+    // Nor does anybody else put an ending to a noun.
+    static const QRegularExpression ending(R"x([?:]\s*(\w+\()?"s")x");
+    for (const QString& path : repository::tracked_files())
+      if (path.startsWith("gui/") && repository::is_cpp(path) && path != "gui/format.cpp")
+        QVERIFY2(!repository::text_of(path).contains(ending), qPrintable(path));
   }
 };
 

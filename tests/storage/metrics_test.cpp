@@ -197,7 +197,7 @@ class MetricsTest : public QObject {
       return ids_of(changes.changed);
     };
     QVERIFY(next().empty());
-    must(store.writer->set_tags(second, {"fp8"}));
+    must(store.writer->change_tags(second, {"fp8"}));
     QCOMPARE(next(), std::vector<RunId>{second});
     QCOMPARE(changes.changed.front().tags, std::vector<std::string>{"fp8"});
     store.feed(third, log_of(noisy_steps(1, 5, 1)));

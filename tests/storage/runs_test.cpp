@@ -2,6 +2,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <QtTest>
+#include <algorithm>
 #include <thread>
 
 #include "storage/clock.h"
@@ -105,7 +106,7 @@ class RunsTest : public QObject {
   void tags_notes_and_place() {
     StoreFixture store;
     const RunId run = store.create();
-    must(store.writer->set_tags(run, {"baseline", "größer, \"quoted\""}));
+    must(store.writer->change_tags(run, {"baseline", "größer, \"quoted\""}));
     must(store.writer->set_notes(run, "first try\nsecond line"));
     must(store.writer->set_place(run, "[\"loom\"]", "/srv/run"));
     const RunDetail detail = must(store.reader.run(run));
@@ -114,6 +115,31 @@ class RunsTest : public QObject {
     QCOMPARE(detail.hosts, std::string("[\"loom\"]"));
     QCOMPARE(detail.run_dir, std::string("/srv/run"));
     QVERIFY(!store.writer->set_notes(run + 1, "").get());
+  }
+
+  void tags_of_two_writers_all_stay() {
+    StoreFixture store;
+    const RunId run = store.create();
+    const auto other = must(Writer::open(store.path));
+    must(store.writer->change_tags(run, {"old"}));
+    std::vector<Writer::Future<std::vector<std::string>>> changes;
+    std::vector<std::string> wanted;
+    for (int i = 0; i < 40; ++i) {
+      wanted.push_back("tag " + std::to_string(i));
+      changes.push_back((i % 2 ? store.writer : other)->change_tags(run, {wanted.back()}));
+    }
+    for (auto& change : changes) must(std::move(change));
+    auto tags = must(other->change_tags(run, {"tag 1", "new"}, {"old", "never there"}));
+    wanted.emplace_back("new");
+    QCOMPARE(store.summary(run).tags, tags);
+    std::ranges::sort(tags);
+    std::ranges::sort(wanted);
+    QCOMPARE(tags, wanted);
+    QVERIFY(!other->change_tags(run + 1, {"x"}).get());
+    // A change to what is there already is none.
+    const int64_t cursor = must(store.reader.runs_changed_since(0)).cursor;
+    must(other->change_tags(run, {"new"}, {"old"}));
+    QVERIFY(must(store.reader.runs_changed_since(cursor)).changed.empty());
   }
 
   void a_comparison_shows_what_differs() {

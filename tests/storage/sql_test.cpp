@@ -46,7 +46,7 @@ class SqlTest : public QObject {
  private Q_SLOTS:
   void initTestCase() {
     run_ = store_.create("debug");
-    must(store_.writer->set_tags(run_, {"fp8", "night"}));
+    must(store_.writer->change_tags(run_, {"fp8", "night"}));
     must(store_.writer->set_group(run_, "seeds"));
     store_.feed(run_, log_of(whole_run(700)));
     must(store_.writer->set_state(run_, RunState::done));

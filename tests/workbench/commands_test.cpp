@@ -4,6 +4,7 @@
 
 #include <QScopeGuard>
 #include <cmath>
+#include <future>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -146,17 +147,48 @@ class CommandsTest : public QObject {
     QCOMPARE(tagged["runs"].size(), size_t{2});
     QCOMPARE(tagged["columns"]["loss"],
              (json{{"count", 2}, {"mean", 2.5}, {"min", 2.0}, {"max", 3.0}}));
+    QVERIFY(!tagged.contains("groups"));
+    const json nested =
+        json::parse(heddle({"runs", "--group", "target,tags", "--columns", "loss", "--json"}).out);
+    QCOMPARE(nested.size(), size_t{1});
+    QCOMPARE(nested[0]["columns"]["loss"]["mean"], json(2.0));
+    QCOMPARE(nested[0]["groups"].size(), size_t{2});
+    const json& inner = nested[0]["groups"][nested[0]["groups"][0]["group"] == json("x") ? 0 : 1];
+    QCOMPARE(inner, tagged);
+    const auto indented = heddle({"runs", "--group", "target,tags", "--columns", "loss"});
+    const QStringList lines = lines_of(indented.out);
+    QCOMPARE(lines.size(), qsizetype{4});
+    QVERIFY2(lines[0].startsWith("target, tags  RUNS") && lines[1].startsWith("imported") &&
+                 lines[2].startsWith("  "),
+             indented.out.c_str());
+    QVERIFY(indented.out.find("\n  x              2  2.500 (2.000 … 3.000)") != std::string::npos);
     const auto text = heddle({"runs", "--group", "tags", "--columns", "loss"});
     QVERIFY2(text.out.find("2.500 (2.000 … 3.000)") != std::string::npos, text.out.c_str());
 
     for (const auto& [option, value] :
          {std::pair("--filter", "loss >"), std::pair("--filter", "nothing = 1"),
           std::pair("--sort", "nothing"), std::pair("--columns", "nothing"),
-          std::pair("--group", "nothing")}) {
+          std::pair("--group", "nothing"), std::pair("--group", "target,tags,state")}) {
       const auto wrong = heddle({"runs", option, value});
       QVERIFY2(wrong.err.find(option) != std::string::npos, wrong.err.c_str());
       QVERIFY(wrong.exit_code != 0);
     }
+  }
+
+  void tags_of_many_processes_at_once_all_stay() {
+    make_elsewhere("a", {2});
+    QCOMPARE(heddle({"import", fixture_->path("elsewhere")}).exit_code, 0);
+    std::vector<std::future<process::Completed>> processes;
+    for (int i = 0; i < 8; ++i)
+      processes.push_back(std::async(std::launch::async, [this, i] {
+        return heddle({"runs", "tag", "a", "+tag" + std::to_string(i)});
+      }));
+    for (auto& each : processes) {
+      const process::Completed done = each.get();
+      QVERIFY2(done.exit_code == 0, done.err.c_str());
+    }
+    auto reader = must(storage::Reader::open(fixture_->store));
+    QCOMPARE(must(reader.find_run("a")).tags.size(), size_t{8});
   }
 
   void runs_are_tagged_named_noted_starred_and_archived() {

@@ -34,7 +34,7 @@ storage::RunId make_whole_run(storage::StoreFixture& store, const std::string& n
   for (int64_t step = 501; step <= 900; ++step) again.emplace_back(storage::step_record(step));
   store.feed(run, storage::log_of(again), 0, 1);
   must(writer.set_results(run, {{"by hand", 7.0}}));
-  must(writer.set_tags(run, {"fp8"}));
+  must(writer.change_tags(run, {"fp8"}));
   must(writer.set_notes(run, "two\nlines"));
   must(writer.set_color(run, "#56b4e9"));
   must(writer.set_starred(run, true));

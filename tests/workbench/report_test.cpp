@@ -50,7 +50,7 @@ storage::RunId add_run(storage::Writer& writer, const std::string& name, bool hi
   for (const auto& record : records) log += must(telemetry::encode(record, seq++));
   must(writer.ingest(id, 0, 0, 0, log));
   must(writer.set_notes(id, kHostile));
-  must(writer.set_tags(id, {kHostile}));
+  must(writer.change_tags(id, {kHostile}));
   return id;
 }
 

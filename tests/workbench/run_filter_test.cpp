@@ -110,6 +110,37 @@ class RunFilterTest : public QObject {
     QCOMPARE(filter_fits(filter), fits);
   }
 
+  // A number is equal to one typed where the table writes both alike, to the last digit.
+  void equal_is_written_alike() {
+    for (const auto& [key, typed] :
+         std::initializer_list<std::pair<const char*, const char*>>{{"loss", "3.1"},
+                                                                    {"loss", "0"},
+                                                                    {"memory", "1.2 GiB"},
+                                                                    {"duration", "2.5 h"},
+                                                                    {"duration", "60 s"},
+                                                                    {"exposed", "8 %"},
+                                                                    {"exposed", "0 %"},
+                                                                    {"steps", "1,500"},
+                                                                    {"toks", "6,667"},
+                                                                    {"lr", "3e-4"},
+                                                                    {"lr", "-3e-4"},
+                                                                    {"dim", "0"}}) {
+      const KeyKind kind = kind_of(key);
+      const double wanted = *read_value(kind, typed, 0)->number;
+      const RunFilter filter(std::string(key) + " = " + typed);
+      const double size = wanted == 0 ? 1 : std::abs(wanted);
+      for (double off = 1e-18; off < 0.3; off *= 1.07)
+        for (const double found : {wanted - off * size, wanted + off * size}) {
+          const bool alike = number_text(kind, found) == number_text(kind, wanted);
+          const auto lookup = [&](const std::string&) -> std::optional<storage::Value> {
+            return found;
+          };
+          QVERIFY2(filter.matches([] { return std::string(); }, lookup) == alike,
+                   qPrintable(QString("%1 = %2: %3").arg(key, typed).arg(found, 0, 'g', 17)));
+        }
+    }
+  }
+
   void times_that_count_back_are_said() {
     const double now = filter_noon() + 86400;
     QCOMPARE(

@@ -193,28 +193,36 @@ nlohmann::json columns_json(const Runs& runs, const std::vector<RunColumn>& colu
   return list;
 }
 
-std::vector<RunGroup> groups_of(const Runs& runs, const RunColumn& by) {
+std::vector<RunGroup> groups_of(const Runs& runs, std::span<const RunColumn> keys) {
   std::vector<RunGroup> groups;
+  if (keys.empty()) return groups;
   std::map<std::string, size_t> places;
+  const RunColumn& by = keys.front();
   for (const storage::RunSummary& run : runs) {
     const auto value = by.of(run.id);
     const auto [place, is_new] = places.try_emplace(cell(by.key, value), groups.size());
-    if (is_new) groups.push_back({value, {}});
+    if (is_new) groups.push_back({value, {}, {}});
     groups[place->second].runs.push_back(run);
   }
+  for (RunGroup& group : groups) group.groups = groups_of(group.runs, keys.subspan(1));
   return groups;
 }
 
-std::string groups_text(const std::vector<RunGroup>& groups, const RunColumn& by,
+std::string groups_text(const std::vector<RunGroup>& groups, const std::vector<RunColumn>& keys,
                         const std::vector<RunColumn>& columns) {
-  std::vector<std::vector<std::string>> rows{{label_of(by.key), "RUNS"}};
+  std::string head;
+  for (const RunColumn& key : keys) head += (head.empty() ? "" : ", ") + label_of(key.key);
+  std::vector<std::vector<std::string>> rows{{head, "RUNS"}};
   for (const RunColumn& column : columns) rows[0].push_back(label_of(column.key));
-  for (const RunGroup& group : groups) {
+  const auto add = [&](const auto& add_below, const RunGroup& group, size_t depth) -> void {
     std::vector<std::string>& row = rows.emplace_back();
-    row = {cell(by.key, group.value), std::to_string(group.runs.size())};
+    row = {std::string(2 * depth, ' ') + cell(keys[depth].key, group.value),
+           std::to_string(group.runs.size())};
     for (const RunColumn& column : columns)
       row.push_back(spread_text(column.key, spread_of(group, column)));
-  }
+    for (const RunGroup& inner : group.groups) add_below(add_below, inner, depth + 1);
+  };
+  for (const RunGroup& group : groups) add(add, group, 0);
   return table(std::move(rows), {1});
 }
 
@@ -232,6 +240,7 @@ nlohmann::json groups_json(const std::vector<RunGroup>& groups,
                               {"min", spread->min},
                               {"max", spread->max}};
     list.push_back({{"group", json_of(group.value)}, {"runs", names}, {"columns", values}});
+    if (!group.groups.empty()) list.back()["groups"] = groups_json(group.groups, columns);
   }
   return list;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,17 +35,21 @@ std::string columns_text(const std::vector<storage::RunSummary>& runs,
 nlohmann::json columns_json(const std::vector<storage::RunSummary>& runs,
                             const std::vector<RunColumn>& columns);
 
-/// Runs with the same value of `by`.
+/// Runs with the same value of a key.
 struct RunGroup {
   std::optional<storage::Value> value;
   std::vector<storage::RunSummary> runs;
+  std::vector<RunGroup> groups;  // by the next key; none: it was the last
 };
-/// In the order of their first runs.
-std::vector<RunGroup> groups_of(const std::vector<storage::RunSummary>& runs, const RunColumn& by);
+/// By the first key, in each group by the next. In the order of their first runs.
+std::vector<RunGroup> groups_of(const std::vector<storage::RunSummary>& runs,
+                                std::span<const RunColumn> keys);
 
-std::string groups_text(const std::vector<RunGroup>& groups, const RunColumn& by,
+/// Groups within groups are indented under theirs.
+std::string groups_text(const std::vector<RunGroup>& groups, const std::vector<RunColumn>& keys,
                         const std::vector<RunColumn>& columns);
-/// [{"group", "runs": [names], "columns": {key: {count, mean, min, max}}}, …]
+/// [{"group", "runs": [names], "columns": {key: {count, mean, min, max}}}, …]; with "groups" of the
+/// same where there is one more key.
 nlohmann::json groups_json(const std::vector<RunGroup>& groups,
                            const std::vector<RunColumn>& columns);
 

@@ -1,4 +1,5 @@
-// heddle runs [--filter F] [--sort K] [--limit N] [--columns K,K] [--group K] [--trash] [--json]
+// heddle runs [--filter F] [--sort K] [--limit N] [--columns K,K] [--group K[,K]] [--trash]
+// [--json]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +12,8 @@
 
 namespace heddle::workbench {
 namespace {
+
+constexpr size_t kMaxGroupKeys = 2;
 
 std::string runs_table(const std::vector<storage::RunSummary>& runs) {
   std::vector<std::vector<std::string>> rows{{"ID", "NAME", "STATE", "TARGET", "RECIPE", "CREATED",
@@ -55,15 +58,16 @@ void limit(Items& items, size_t most) {
 Result<int> print_groups(storage::Reader& reader, const RunsOptions& options,
                          const std::vector<storage::RunSummary>& runs,
                          const std::vector<RunColumn>& columns) {
-  const auto by = read_columns(reader, options.group, runs);
-  if (!by) return fail("--group: {}", by.error().message);
-  if (by->size() != 1) return fail("--group: valid: one key, as --group lr");
-  std::vector<RunGroup> groups = groups_of(runs, by->front());
+  const auto keys = read_columns(reader, options.group, runs);
+  if (!keys) return fail("--group: {}", keys.error().message);
+  if (keys->empty() || keys->size() > kMaxGroupKeys)
+    return fail("--group: valid: one key or two, as --group lr or --group lr,seed");
+  std::vector<RunGroup> groups = groups_of(runs, *keys);
   limit(groups, options.limit);
   if (options.json)
     say("{}\n", json_text(groups_json(groups, columns), 2));
   else
-    say("{}", groups_text(groups, by->front(), columns));
+    say("{}", groups_text(groups, *keys, columns));
   return kExitDone;
 }
 

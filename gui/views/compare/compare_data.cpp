@@ -57,13 +57,13 @@ std::vector<int64_t> ranksOf(const std::vector<ShownStep>& steps) {
 }  // namespace
 
 size_t CompareData::indexOf(storage::RunId run) const {
-  const auto found = std::ranges::find(comparison.runs, run, &storage::RunSummary::id);
-  return static_cast<size_t>(found - comparison.runs.begin());
+  const auto found = std::ranges::find(comparison->runs, run, &storage::RunSummary::id);
+  return static_cast<size_t>(found - comparison->runs.begin());
 }
 
 bool CompareData::hasPlansAlone() const {
-  return !comparison.runs.empty() &&
-         std::ranges::all_of(comparison.runs,
+  return !comparison->runs.empty() &&
+         std::ranges::all_of(comparison->runs,
                              [](const storage::RunSummary& run) { return isPlanned(run.id); });
 }
 
@@ -79,7 +79,8 @@ Result<CompareAnswer> CompareReader::read(storage::Reader& reader, const Compare
   CompareData data;
   auto comparison = compare(reader, query, answer.present);
   if (!comparison) return fail(comparison);
-  data.comparison = std::move(*comparison);
+  data.keys = comparedKeys(*comparison, false);
+  data.comparison = std::make_shared<const storage::Comparison>(std::move(*comparison));
   for (const storage::RunId run : answer.present)
     if (const auto known = leftOut_.find(run); known != leftOut_.end())
       data.leftOut = std::max(data.leftOut, known->second);
@@ -148,7 +149,7 @@ Result<> CompareReader::readSteps(storage::Reader& reader, const CompareQuery& q
   const int64_t wanted = query.step > 0             ? query.step
                          : data.commonSteps.empty() ? 0
                                                     : data.commonSteps.back();
-  for (const storage::RunSummary& run : data.comparison.runs) {
+  for (const storage::RunSummary& run : data.comparison->runs) {
     if (std::ranges::find(query.timelines, run.id) == query.timelines.end()) continue;
     const auto plan = query.plans.find(run.id);
     auto facts = plan != query.plans.end()

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "gui/views/compare/compared_keys.h"
 #include "gui/views/compare/planned_facts.h"
 
 namespace heddle::gui {
@@ -18,7 +19,9 @@ struct ShownStep {
 };
 
 struct CompareData {
-  storage::Comparison comparison;
+  std::shared_ptr<const storage::Comparison> comparison =
+      std::make_shared<const storage::Comparison>();
+  ComparedKeys keys = std::make_shared<const std::vector<ComparedKey>>();  // that differ
   std::vector<ShownStep> steps;      // in the order of the comparison
   std::vector<int64_t> commonSteps;  // profiled in every run that has a shown step, ascending
   std::vector<int64_t> ranks;        // to choose from, ascending

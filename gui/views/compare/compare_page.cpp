@@ -17,6 +17,7 @@
 #include "gui/widgets/empty_state.h"
 #include "gui/widgets/file_dialog.h"
 #include "gui/widgets/focus_line.h"
+#include "gui/widgets/folding_row.h"
 #include "gui/widgets/layouts.h"
 #include "gui/widgets/run_chooser.h"
 #include "gui/widgets/why_not.h"
@@ -138,9 +139,6 @@ QWidget* ComparePage::makeTop() {
   showAll_->setObjectName(QStringLiteral("showAllRuns"));
   connect(showAll_, &QPushButton::clicked, this, [this] { choices_.setHidden(runs(), false); });
   legend_ = new ColorLegend;
-  auto* top = new QWidget;
-  QHBoxLayout* row = rowOf(top, {}, 8);
-  row->addWidget(chips_, 1, Qt::AlignTop);
   auto* tools = new QWidget;
   QHBoxLayout* right = rowOf(tools, {}, 8);
   right->addWidget(showAll_);
@@ -152,8 +150,7 @@ QWidget* ComparePage::makeTop() {
     right->addWidget(box);
   }
   right->addWidget(add_);
-  row->addWidget(tools, 0, Qt::AlignTop | Qt::AlignLeft);
-  return top;
+  return new FoldingRow({chips_, tools}, 8, true);
 }
 
 Card* ComparePage::makeDifferences() {
@@ -244,9 +241,9 @@ QList<KeyTable> ComparePage::keys() const {
 }
 
 QString ComparePage::subtitle() const {
-  if (data_.comparison.runs.empty()) return {};
-  const auto count = static_cast<qint64>(data_.comparison.runs.size());
-  return format::plural(count, data_.hasPlansAlone() ? tr("predicted plan") : tr("run"));
+  if (data_.comparison->runs.empty()) return {};
+  const auto count = static_cast<qint64>(data_.comparison->runs.size());
+  return format::plural(count, data_.hasPlansAlone() ? counted::kPredictedPlan : counted::kRun);
 }
 
 void ComparePage::activated() {
@@ -373,23 +370,23 @@ void ComparePage::take(CompareAnswer answer) {
 }
 
 void ComparePage::display() {
-  if (data_.comparison.runs.empty()) return;
-  keys_ = comparedKeys(data_.comparison, data_.indexOf(choices_.baseline()), false);
-  for (KeyBox* box : {colorBy_, groupBy_}) box->setKeys(keys_);
+  if (data_.comparison->runs.empty()) return;
+  const std::vector<ComparedKey>& keys = *data_.keys;
+  for (KeyBox* box : {colorBy_, groupBy_}) box->setKeys(keys);
   const Scheme scheme = Theme::instance().scheme();
   QList<qint64> ids;
-  for (const storage::RunSummary& run : data_.comparison.runs) ids.append(run.id);
+  for (const storage::RunSummary& run : data_.comparison->runs) ids.append(run.id);
   const auto key = colorBy_->key();
   coloring_ =
-      key ? colorByKey(keys_[*key], scheme) : colorByRun(session().runSlots().of(ids), scheme);
-  legend_->setColoring(key ? keys_[*key].name : QString(), coloring_);
+      key ? colorByKey(keys[*key], scheme) : colorByRun(session().runSlots().of(ids), scheme);
+  legend_->setColoring(key ? keys[*key].name : QString(), coloring_);
   copy_->setEnabled(true);
   report_->setEnabled(!data_.hasPlansAlone());
   showTables();
   showGroups();
   showHidden();
   showCurves();
-  relations_->display(data_.comparison, keys_, coloring_.strokes);
+  relations_->display(*data_.comparison, data_.keys, coloring_.strokes);
   showMemory();
   showSteps();
   arrange();
@@ -398,16 +395,16 @@ void ComparePage::display() {
 
 void ComparePage::showTables() {
   const bool many = isMany();
-  const size_t runCount = data_.comparison.runs.size();
+  const size_t runCount = data_.comparison->runs.size();
   const auto leftOut = static_cast<qint64>(data_.leftOut);
   differenceCard_->setNote(
       leftOut == 0 ? QString() : tr("%1 other metrics are in the charts alone").arg(leftOut));
   numbers_->setVisible(runCount > 2);  // two have a column for it
   groupBy_->setEnabled(runCount > 2);
-  chips_->setRuns(many ? std::vector<storage::RunSummary>() : data_.comparison.runs,
+  chips_->setRuns(many ? std::vector<storage::RunSummary>() : data_.comparison->runs,
                   coloring_.strokes);
   if (many)
-    table_.setComparison(data_.comparison, coloring_.strokes);
+    table_.setComparison(data_.comparison, data_.keys, coloring_.strokes);
   else
     differences_.setComparison(data_.comparison, coloring_.strokes,
                                data_.indexOf(choices_.baseline()));
@@ -415,17 +412,17 @@ void ComparePage::showTables() {
 
 void ComparePage::showHidden() {
   const auto hidden = choices_.hiddenCount();
-  showAll_->setText(tr("%1 hidden: show all").arg(format::plural(hidden, tr("run"))));
+  showAll_->setText(tr("%1 hidden: show all").arg(format::plural(hidden, counted::kRun)));
   showAll_->setVisible(hidden > 0);
 }
 
 QStringList ComparePage::groupNames() const {
-  if (const auto key = groupBy_->key()) return groupsBy(keys_[*key]);
+  if (const auto key = groupBy_->key()) return groupsBy((*data_.keys)[*key]);
   switch (groupBy_->ownChoice()) {
     case kSeeds:
-      return seedGroups(data_.comparison);
+      return seedGroups(*data_.comparison, *data_.keys);
     case kRecorded:
-      return recordedGroups(data_.comparison);
+      return recordedGroups(*data_.comparison);
     default:
       return {};
   }
@@ -433,7 +430,7 @@ QStringList ComparePage::groupNames() const {
 
 void ComparePage::showGroups() {
   const QStringList names = groupNames();
-  groups_.setGroups(names.isEmpty() ? std::vector<ComparedKey>() : keys_, names);
+  groups_.setGroups(*data_.keys, names);
   groupTable_->resizeColumnsToContents();
   const int rows = std::min(groups_.rowCount(), kMaxGroupRows);
   groupTable_->setFixedHeight((rows + 2) * kRowHeight + 8);
@@ -443,8 +440,8 @@ void ComparePage::showGroups() {
 void ComparePage::showCurves() {
   const QStringList groups = groupNames();
   std::vector<BoardRun> shown;
-  for (size_t i = 0; i < data_.comparison.runs.size(); ++i) {
-    const storage::RunSummary& run = data_.comparison.runs[i];
+  for (size_t i = 0; i < data_.comparison->runs.size(); ++i) {
+    const storage::RunSummary& run = data_.comparison->runs[i];
     if (isPlanned(run.id)) continue;
     const auto at = static_cast<qsizetype>(i);
     shown.push_back({run.id, format::spelled(run.name), coloring_.strokes[at], groups.value(at),
@@ -456,11 +453,11 @@ void ComparePage::showCurves() {
 }
 
 MemoryBars::Run ComparePage::memoryOf(size_t run) const {
-  const storage::RunId id = data_.comparison.runs[run].id;
+  const storage::RunId id = data_.comparison->runs[run].id;
   MemoryBars::Run bars;
-  bars.name = format::spelled(data_.comparison.runs[run].name);
+  bars.name = format::spelled(data_.comparison->runs[run].name);
   bars.stroke = coloring_.strokes[static_cast<qsizetype>(run)];
-  for (const storage::Compared& result : data_.comparison.results) {
+  for (const storage::Compared& result : data_.comparison->results) {
     const bool measured = result.key == "peak_bytes";
     if (!measured && result.key != "predicted_peak_bytes") continue;
     MemoryBars::Peak& peak = measured ? bars.measured : bars.predicted;
@@ -483,7 +480,7 @@ MemoryBars::Run ComparePage::memoryOf(size_t run) const {
 
 void ComparePage::showMemory() {
   std::vector<MemoryBars::Run> bars;
-  for (size_t run = 0; run < data_.comparison.runs.size(); ++run) bars.push_back(memoryOf(run));
+  for (size_t run = 0; run < data_.comparison->runs.size(); ++run) bars.push_back(memoryOf(run));
   memory_->display(bars);
 }
 
@@ -517,7 +514,7 @@ void ComparePage::offerRuns() {
 }
 
 void ComparePage::offerTimelines() {
-  openChooser(timelines_->chooseButton(), data_.comparison.runs, choices_.timelines(),
+  openChooser(timelines_->chooseButton(), data_.comparison->runs, choices_.timelines(),
               [this](qint64 run, bool on) { choices_.setTimelines({run}, on); });
 }
 
@@ -534,7 +531,7 @@ void ComparePage::openChooser(QWidget* at, std::vector<storage::RunSummary> all,
 void ComparePage::writeReport() {
   workbench::ReportQuery query{
       .baseline = choices_.baseline(), .rank = timelines_->rank(), .step = timelines_->step()};
-  for (const storage::RunSummary& run : data_.comparison.runs)
+  for (const storage::RunSummary& run : data_.comparison->runs)
     if (!isPlanned(run.id) && !choices_.isHidden(run.id)) query.runs.push_back(run.id);
   for (const qint64 run : choices_.timelines())
     if (!isPlanned(run)) query.timelines.push_back(run);

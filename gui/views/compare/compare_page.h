@@ -92,7 +92,6 @@ class ComparePage : public Page {
   bool chosen_ = false;  // by the user, not by the page itself
   bool asked_ = false;
   CompareData data_;
-  std::vector<ComparedKey> keys_;  // that differ
   RunColoring coloring_;
   DifferenceModel differences_;
   RunTableModel table_{choices_};

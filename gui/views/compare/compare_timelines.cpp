@@ -77,7 +77,7 @@ void CompareTimelines::display(const CompareData& data, const QList<RunStroke>& 
   without_ = 0;
   for (const ShownStep& shown : data.steps) {
     const size_t run = data.indexOf(shown.run);
-    const QString name = format::spelled(data.comparison.runs[run].name);
+    const QString name = format::spelled(data.comparison->runs[run].name);
     const RunStroke& stroke = strokes[static_cast<qsizetype>(run)];
     const bool plan = isPlanned(shown.run);
     if (!plan && !data.commonSteps.empty()) shownStep_ = shown.facts.steps->step;
@@ -123,10 +123,10 @@ void CompareTimelines::showControls(const CompareData& data) {
     rank_->addItem(tr("rank %1").arg(rank), QVariant::fromValue<qlonglong>(rank));
   rank_->setCurrentIndex(std::max(0, rank_->findData(QVariant::fromValue<qlonglong>(data.rank))));
   rank_->setVisible(data.ranks.size() > 1);
-  const auto runs = static_cast<qint64>(data.comparison.runs.size());
+  const auto runs = static_cast<qint64>(data.comparison->runs.size());
   choose_->setText(tr("%1 of %2")
                        .arg(format::count(static_cast<qint64>(data.steps.size())),
-                            format::plural(runs, tr("run"))));
+                            format::plural(runs, counted::kRun)));
   choose_->setAccessibleName(tr("Runs whose timelines are shown: %1").arg(choose_->text()));
   choose_->setVisible(runs > 2);
 }
@@ -173,8 +173,9 @@ QString CompareTimelines::noteOf() const {
   if (plansAlone_) return tr("as predicted, %1").arg(rank);
   const QString shown = shownStep_ > 0 ? tr("step %1, %2").arg(format::count(shownStep_), rank)
                                        : tr("the newest profiled step of each, %1").arg(rank);
-  return without_ == 0 ? shown
-                       : tr("%1; %2 without one").arg(shown, format::plural(without_, tr("run")));
+  return without_ == 0
+             ? shown
+             : tr("%1; %2 without one").arg(shown, format::plural(without_, counted::kRun));
 }
 
 void CompareTimelines::showStatistics() {

@@ -34,7 +34,7 @@ bool isOfPlans(const std::vector<storage::Compared>& results) {
       results, [](const auto& each) { return each.key.starts_with(telemetry::kPredicted); });
 }
 
-ComparedKey keyOf(const storage::Compared& compared, ComparedKey::Kind kind, size_t baseline) {
+ComparedKey keyOf(const storage::Compared& compared, ComparedKey::Kind kind) {
   ComparedKey key;
   key.kind = kind;
   key.compared = compared;
@@ -51,12 +51,6 @@ ComparedKey keyOf(const storage::Compared& compared, ComparedKey::Kind kind, siz
     key.best.fill(false, static_cast<qsizetype>(compared.values.size()));
   }
   key.texts = valueTexts(name, compared.values);
-  key.differences.resize(compared.values.size());
-  if (baseline < compared.values.size())
-    for (size_t run = 0; run < compared.values.size(); ++run)
-      if (run != baseline)
-        key.differences[run] =
-            storage::difference_of(name, compared.values[baseline], compared.values[run]);
   return key;
 }
 
@@ -68,19 +62,22 @@ std::optional<double> ComparedKey::number(size_t run) const {
   return found && std::isfinite(*found) ? found : std::nullopt;
 }
 
-QString ComparedKey::differenceText(size_t run) const {
-  const auto& difference = differences[run];
-  return difference ? QString::fromStdString(storage::difference_text(compared.key, *difference))
-                    : QString();
+std::optional<storage::Difference> ComparedKey::difference(size_t run, size_t baseline) const {
+  if (run == baseline || baseline >= compared.values.size()) return std::nullopt;
+  return storage::difference_of(compared.key, compared.values[baseline], compared.values[run]);
 }
 
-std::vector<ComparedKey> comparedKeys(const storage::Comparison& comparison, size_t baseline,
-                                      bool all) {
+QString ComparedKey::differenceText(size_t run, size_t baseline) const {
+  const auto found = difference(run, baseline);
+  return found ? QString::fromStdString(storage::difference_text(compared.key, *found)) : QString();
+}
+
+ComparedKeys comparedKeys(const storage::Comparison& comparison, bool all) {
   using Kind = ComparedKey::Kind;
   std::vector<ComparedKey> keys;
   const auto add = [&](const std::vector<storage::Compared>& from, Kind kind) {
     for (const storage::Compared& each : from)
-      if (all || each.differs()) keys.push_back(keyOf(each, kind, baseline));
+      if (all || each.differs()) keys.push_back(keyOf(each, kind));
   };
   add(comparison.recipe, Kind::recipe);
   add(comparison.environment, Kind::environment);
@@ -89,7 +86,7 @@ std::vector<ComparedKey> comparedKeys(const storage::Comparison& comparison, siz
   std::stable_sort(keys.begin() + results, keys.end(), [](const auto& a, const auto& b) {
     return telemetry::order_of(a.compared.key) < telemetry::order_of(b.compared.key);
   });
-  return keys;
+  return std::make_shared<const std::vector<ComparedKey>>(std::move(keys));
 }
 
 QString titleOf(ComparedKey::Kind kind) {

@@ -4,6 +4,7 @@
 
 #include <QStringList>
 #include <QVector>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -22,19 +23,22 @@ struct ComparedKey {
   // An entry a run.
   QStringList texts;
   QVector<bool> best;
-  std::vector<std::optional<storage::Difference>> differences;
 
   bool isResult() const { return kind == Kind::result || kind == Kind::predicted; }
   /// The run's finite number; none: it has another value or none.
   std::optional<double> number(size_t run) const;
-  /// Empty where there is no difference to tell: of the baseline itself, of words.
-  QString differenceText(size_t run) const;
+  /// None where there is no difference to tell: of the baseline itself, of words. `baseline`: a run
+  /// of the comparison, or none of them.
+  std::optional<storage::Difference> difference(size_t run, size_t baseline) const;
+  QString differenceText(size_t run, size_t baseline) const;
 };
 
+/// There may be thousands, which all that show them share.
+using ComparedKeys = std::shared_ptr<const std::vector<ComparedKey>>;
+
 /// Keys in the order in which they are shown, results by the order of metrics; `all`: those too
-/// that are the same in every run. `baseline`: a run of the comparison; none if it is not.
-std::vector<ComparedKey> comparedKeys(const storage::Comparison& comparison, size_t baseline,
-                                      bool all);
+/// that are the same in every run. Any thread.
+ComparedKeys comparedKeys(const storage::Comparison& comparison, bool all);
 
 /// The group's title: "Recipe".
 QString titleOf(ComparedKey::Kind kind);

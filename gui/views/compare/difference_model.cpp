@@ -6,8 +6,8 @@
 
 namespace heddle::gui {
 
-void DifferenceModel::setComparison(storage::Comparison comparison, QList<RunStroke> strokes,
-                                    size_t baseline) {
+void DifferenceModel::setComparison(std::shared_ptr<const storage::Comparison> comparison,
+                                    QList<RunStroke> strokes, size_t baseline) {
   comparison_ = std::move(comparison);
   strokes_ = std::move(strokes);
   baseline_ = baseline;
@@ -28,14 +28,14 @@ void DifferenceModel::setDifferences(bool differences) {
 void DifferenceModel::rebuild() {
   beginResetModel();
   rows_.clear();
-  const std::array parts = {&comparison_.recipe, &comparison_.environment, &comparison_.results};
+  const std::array parts = {&comparison_->recipe, &comparison_->environment, &comparison_->results};
   std::array<qint64, 3> shown{};
-  std::vector<ComparedKey> keys = comparedKeys(comparison_, baseline_, all_);
+  const ComparedKeys keys = comparedKeys(*comparison_, all_);
   const auto partOf = [](const ComparedKey& key) {
     return key.isResult() ? size_t{2} : static_cast<size_t>(key.kind);
   };
-  for (const ComparedKey& key : keys) ++shown[partOf(key)];
-  for (ComparedKey& key : keys) {
+  for (const ComparedKey& key : *keys) ++shown[partOf(key)];
+  for (const ComparedKey& key : *keys) {
     const size_t part = partOf(key);
     if (rows_.empty() || partOf(rows_.back().key) != part) {
       Row group;
@@ -45,7 +45,7 @@ void DifferenceModel::rebuild() {
       group.key.kind = key.kind;
       rows_.push_back(std::move(group));
     }
-    rows_.push_back({{}, {}, std::move(key)});
+    rows_.push_back({{}, {}, key});
   }
   endResetModel();
 }
@@ -63,7 +63,7 @@ QString DifferenceModel::emptyText() const {
 
 QString DifferenceModel::text() const {
   QStringList lines{QString()};
-  for (const storage::RunSummary& run : comparison_.runs)
+  for (const storage::RunSummary& run : comparison_->runs)
     lines.first() += QChar('\t') + format::spelled(run.name);
   for (const Row& row : rows_)
     lines << (row.group.isEmpty() ? row.key.name + QChar('\t') + row.key.texts.join(QChar('\t'))
@@ -76,7 +76,7 @@ int DifferenceModel::rowCount(const QModelIndex& parent) const {
 }
 
 int DifferenceModel::columnCount(const QModelIndex& parent) const {
-  if (parent.isValid() || comparison_.runs.empty()) return 0;
+  if (parent.isValid() || comparison_->runs.empty()) return 0;
   return runCount() + (hasDifference() ? 1 : 0);
 }
 
@@ -89,7 +89,7 @@ QVariant DifferenceModel::data(const QModelIndex& index, int role) const {
   const bool isRun = index.column() < runCount();
   if (!isRun && !row.key.isResult()) return {};
   if (isRun && hasDifference() && role == HeatRole) return {};  // its own column has it
-  return valueCell(row.key, runOf(index.column()), !isRun || differences_, role);
+  return valueCell(row.key, runOf(index.column()), baseline_, !isRun || differences_, role);
 }
 
 QVariant DifferenceModel::headerData(int section, Qt::Orientation orientation, int role) const {
@@ -112,11 +112,11 @@ QVariant DifferenceModel::headerData(int section, Qt::Orientation orientation, i
     case Qt::ToolTipRole:
       if (!isRun)
         return QStringLiteral("%1 − %2").arg(
-            format::spelled(comparison_.runs[runOf(section)].name),
-            format::spelled(comparison_.runs[1 - runOf(section)].name));
+            format::spelled(comparison_->runs[runOf(section)].name),
+            format::spelled(comparison_->runs[1 - runOf(section)].name));
       [[fallthrough]];
     case Qt::DisplayRole:
-      return isRun ? format::spelled(comparison_.runs[static_cast<size_t>(section)].name)
+      return isRun ? format::spelled(comparison_->runs[static_cast<size_t>(section)].name)
                    : tr("difference");
     case ColorRole:
       return isRun ? QVariant(strokes_[section].color) : QVariant();

@@ -6,6 +6,7 @@
 
 #include <QAbstractTableModel>
 #include <QStringList>
+#include <memory>
 
 #include "gui/theme/run_colors.h"
 #include "gui/views/compare/value_cell.h"
@@ -23,7 +24,8 @@ class DifferenceModel : public QAbstractTableModel {
 
   using QAbstractTableModel::QAbstractTableModel;
   /// `strokes`: as many as runs. `baseline`: a run of the comparison.
-  void setComparison(storage::Comparison comparison, QList<RunStroke> strokes, size_t baseline = 0);
+  void setComparison(std::shared_ptr<const storage::Comparison> comparison,
+                     QList<RunStroke> strokes, size_t baseline = 0);
   /// Whether keys that are the same in all runs are shown too.
   void setAllKeys(bool all);
   /// Whether results are shown as their difference from the baseline's.
@@ -46,12 +48,13 @@ class DifferenceModel : public QAbstractTableModel {
   };
 
   void rebuild();
-  bool hasDifference() const { return comparison_.runs.size() == 2; }
-  int runCount() const { return static_cast<int>(comparison_.runs.size()); }
+  bool hasDifference() const { return comparison_->runs.size() == 2; }
+  int runCount() const { return static_cast<int>(comparison_->runs.size()); }
   /// The run of a column; of the difference's, the one that it is of.
   size_t runOf(int column) const;
 
-  storage::Comparison comparison_;
+  std::shared_ptr<const storage::Comparison> comparison_ =
+      std::make_shared<const storage::Comparison>();
   QList<RunStroke> strokes_;
   size_t baseline_ = 0;
   bool all_ = false;

@@ -44,7 +44,7 @@ void GroupModel::setGroups(const std::vector<ComparedKey>& keys, const QStringLi
   for (const QString& group : groups)
     if (!group.isEmpty() && !found.contains(group)) found << group;
   for (const QString& group : found) {
-    names_ << tr("%1 · %2").arg(group, format::plural(groups.count(group), tr("run")));
+    names_ << tr("%1 · %2").arg(group, format::plural(groups.count(group), counted::kRun));
     cells_.emplace_back();
   }
   for (const ComparedKey& key : keys) {

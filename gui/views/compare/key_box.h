@@ -8,6 +8,8 @@
 
 namespace heddle::gui {
 
+class KeyList;
+
 class KeyBox : public QComboBox {
   Q_OBJECT
 
@@ -28,7 +30,8 @@ class KeyBox : public QComboBox {
 
  private:
   QString wanted_;
-  int first_;
+  QStringList first_;
+  KeyList* list_;
 };
 
 }  // namespace heddle::gui

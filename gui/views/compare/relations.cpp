@@ -58,27 +58,27 @@ Relations::Relations(CompareChoices& choices, QWidget* parent)
   hide();
 }
 
-void Relations::display(const storage::Comparison& comparison, const std::vector<ComparedKey>& keys,
+void Relations::display(const storage::Comparison& comparison, ComparedKeys keys,
                         const QList<RunStroke>& strokes) {
   runs_ = comparison.runs;
-  keys_ = keys;
+  keys_ = std::move(keys);
   strokes_ = strokes;
-  const bool enough = runs_.size() >= kMinRuns && keys_.size() >= 2;
+  const bool enough = runs_.size() >= kMinRuns && keys_->size() >= 2;
   setVisible(enough);
   if (!enough) return;
   const bool first = x_->count() == 0;
-  for (KeyBox* box : {x_, y_}) box->setKeys(keys_);
+  for (KeyBox* box : {x_, y_}) box->setKeys(*keys_);
   if (first) {
     // A recipe's number against the first result.
-    const auto result = std::ranges::find_if(keys_, &ComparedKey::isResult);
-    const auto given = std::ranges::find_if(keys_, [](const ComparedKey& key) {
+    const auto result = std::ranges::find_if(*keys_, &ComparedKey::isResult);
+    const auto given = std::ranges::find_if(*keys_, [](const ComparedKey& key) {
       return key.kind == ComparedKey::Kind::recipe && key.number(0).has_value();
     });
-    if (given != keys_.end()) x_->choose(given->name);
-    if (result != keys_.end()) y_->choose(result->name);
+    if (given != keys_->end()) x_->choose(given->name);
+    if (result != keys_->end()) y_->choose(result->name);
   }
   axes_.removeIf([this](const QString& name) {
-    return std::ranges::find(keys_, name, &ComparedKey::name) == keys_.end();
+    return std::ranges::find(*keys_, name, &ComparedKey::name) == keys_->end();
   });
   if (!choseAxes_ || axes_.size() < 2) chooseUsualAxes();
   show();
@@ -87,7 +87,7 @@ void Relations::display(const storage::Comparison& comparison, const std::vector
 void Relations::chooseUsualAxes() {
   axes_.clear();
   int recipe = 0, results = 0;
-  for (const ComparedKey& key : keys_) {
+  for (const ComparedKey& key : *keys_) {
     if (key.kind == ComparedKey::Kind::environment) continue;
     int& count = key.isResult() ? results : recipe;
     if (count >= (key.isResult() ? kUsualResultAxes : kUsualRecipeAxes)) continue;
@@ -99,14 +99,14 @@ void Relations::chooseUsualAxes() {
 void Relations::offerAxes() {
   auto* menu = new QMenu(this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
-  for (const ComparedKey& key : keys_) {
+  for (const ComparedKey& key : *keys_) {
     QAction* action = menu->addAction(key.name);
     action->setCheckable(true);
     action->setChecked(axes_.contains(key.name));
     connect(action, &QAction::toggled, this, [this, name = key.name](bool on) {
       choseAxes_ = true;
       QStringList chosen;
-      for (const ComparedKey& each : keys_)
+      for (const ComparedKey& each : *keys_)
         if (each.name == name ? on : axes_.contains(each.name)) chosen << each.name;
       axes_ = chosen;
       show();
@@ -125,7 +125,7 @@ std::vector<PlottedRun> Relations::plottedRuns() const {
 }
 
 void Relations::show() {
-  if (runs_.size() < kMinRuns || keys_.size() < 2) return;
+  if (runs_.size() < kMinRuns || keys_->size() < 2) return;
   const bool scatter = kind_->current() == 1;
   scatterKeys_->setVisible(scatter);
   axesButton_->setVisible(!scatter);
@@ -140,26 +140,27 @@ void Relations::show() {
 void Relations::showParallel(const std::vector<PlottedRun>& runs) {
   std::vector<ValueAxis> axes;
   for (const QString& name : axes_) {
-    const auto key = std::ranges::find(keys_, name, &ComparedKey::name);
-    if (key != keys_.end()) axes.push_back(valueAxis(*key));
+    const auto key = std::ranges::find(*keys_, name, &ComparedKey::name);
+    if (key != keys_->end()) axes.push_back(valueAxis(*key));
   }
   if (axes.empty()) return parallel_->display(runs, {}, {});
   // Each axis against the first result, which has the run's worth.
-  const auto result = std::ranges::find_if(
-      keys_, [this](const ComparedKey& key) { return key.isResult() && axes_.contains(key.name); });
+  const auto result = std::ranges::find_if(*keys_, [this](const ComparedKey& key) {
+    return key.isResult() && axes_.contains(key.name);
+  });
   QStringList notes;
   for (const ValueAxis& axis : axes)
-    notes << (result == keys_.end() || axis.categories || axis.name == result->name
+    notes << (result == keys_->end() || axis.categories || axis.name == result->name
                   ? QString()
                   : rhoText(correlationOf(axis, valueAxis(*result))));
-  setNote(result == keys_.end() ? QString()
-                                : tr("ρ: rank correlation (Spearman) with %1").arg(result->name));
+  setNote(result == keys_->end() ? QString()
+                                 : tr("ρ: rank correlation (Spearman) with %1").arg(result->name));
   parallel_->display(runs, std::move(axes), notes);
 }
 
 void Relations::showScatter(const std::vector<PlottedRun>& runs) {
   if (!x_->key() || !y_->key()) return;
-  ValueAxis x = valueAxis(keys_[*x_->key()]), y = valueAxis(keys_[*y_->key()]);
+  ValueAxis x = valueAxis((*keys_)[*x_->key()]), y = valueAxis((*keys_)[*y_->key()]);
   setNote(x.categories || y.categories
               ? QString()
               : tr("rank correlation (Spearman): %1").arg(rhoText(correlationOf(x, y))));

@@ -26,7 +26,7 @@ class Relations : public Card {
   /// `choices` outlives the card.
   explicit Relations(CompareChoices& choices, QWidget* parent = nullptr);
   /// Keys that differ; entries as many as runs. Hides with too few runs or keys.
-  void display(const storage::Comparison& comparison, const std::vector<ComparedKey>& keys,
+  void display(const storage::Comparison& comparison, ComparedKeys keys,
                const QList<RunStroke>& strokes);
 
  private:
@@ -42,7 +42,7 @@ class Relations : public Card {
 
   CompareChoices& choices_;
   std::vector<storage::RunSummary> runs_;
-  std::vector<ComparedKey> keys_;
+  ComparedKeys keys_ = std::make_shared<const std::vector<ComparedKey>>();
   QList<RunStroke> strokes_;
   QStringList axes_;  // names of the chosen keys
   bool choseAxes_ = false;

@@ -133,6 +133,12 @@ void RunChips::setRuns(const std::vector<storage::RunSummary>& runs,
   place();
 }
 
+QSize RunChips::sizeHint() const {
+  int wide = 0;
+  for (const QWidget* chip : chips_) wide += chip->sizeHint().width() + kGap;
+  return {std::max(0, wide - kGap), height()};
+}
+
 void RunChips::place() {
   int x = 0, y = 0;
   for (QWidget* chip : std::as_const(chips_)) {
@@ -142,6 +148,7 @@ void RunChips::place() {
     x += wide + kGap;
   }
   setFixedHeight(y + kChip);
+  updateGeometry();
 }
 
 void RunChips::resizeEvent(QResizeEvent*) { place(); }

@@ -12,10 +12,11 @@ QStringList recordedGroups(const storage::Comparison& comparison) {
   return groups;
 }
 
-QStringList seedGroups(const storage::Comparison& comparison) {
+QStringList seedGroups(const storage::Comparison& comparison,
+                       const std::vector<ComparedKey>& differing) {
   const auto runs = static_cast<qsizetype>(comparison.runs.size());
   QStringList names(runs);
-  for (const ComparedKey& key : comparedKeys(comparison, 0, false)) {
+  for (const ComparedKey& key : differing) {
     if (key.kind != ComparedKey::Kind::recipe || key.compared.key.ends_with(".seed")) continue;
     const QString last = key.name.section(QChar('.'), -1);
     for (qsizetype run = 0; run < runs; ++run)

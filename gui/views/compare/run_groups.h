@@ -12,7 +12,9 @@ QStringList recordedGroups(const storage::Comparison& comparison);
 
 /// Runs whose recipes are equal but for seeds; the name tells what is special about the group. A
 /// run with no such sibling is in no group.
-QStringList seedGroups(const storage::Comparison& comparison);
+/// `differing`: the keys that differ.
+QStringList seedGroups(const storage::Comparison& comparison,
+                       const std::vector<ComparedKey>& differing);
 
 /// Runs that have the same value.
 QStringList groupsBy(const ComparedKey& key);

@@ -6,6 +6,7 @@
 #include <QScopedValueRollback>
 #include <algorithm>
 
+#include "gui/theme/cell_font.h"
 #include "gui/theme/theme.h"
 #include "gui/views/compare/run_commands.h"
 #include "gui/widgets/focus_line.h"
@@ -108,23 +109,19 @@ RunTable::RunTable(RunTableModel& model, CompareChoices& choices, QWidget* paren
 }
 
 void RunTable::fitColumns() {
-  const QFontMetrics heads(font::text()), cells(font::mono(12, QFont::DemiBold)),
-      names(font::mono(12, QFont::DemiBold));
+  static const CellFont heads(font::text(), false), cells(font::mono(12, QFont::DemiBold));
   const int rows = std::min(model_.rowCount(), kRowsMeasured);
   for (int column = 0; column < model_.columnCount(); ++column) {
-    int widest = heads.horizontalAdvance(
-                     model_.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()) +
-                 8;
+    int widest =
+        heads.widthOf(model_.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()) + 8;
     for (int row = 0; row < rows; ++row)
-      widest =
-          std::max(widest, cells.horizontalAdvance(model_.index(row, column).data().toString()));
+      widest = std::max(widest, cells.widthOf(model_.index(row, column).data().toString()));
     setColumnWidth(column, std::clamp(widest + kColumnRoom, kMinColumn, kMaxColumn));
   }
   int widest = kMinRunName;
   for (int row = 0; row < rows; ++row)
     widest = std::max(
-        widest,
-        names.horizontalAdvance(model_.headerData(row, Qt::Vertical, Qt::DisplayRole).toString()));
+        widest, cells.widthOf(model_.headerData(row, Qt::Vertical, Qt::DisplayRole).toString()));
   constexpr int kAround = kNameLeft + kNameStroke + 6 + kNameRight + 64;  // 64: marks
   verticalHeader()->setFixedWidth(std::min(widest + kAround, kMaxRunName));
 }

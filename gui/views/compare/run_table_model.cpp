@@ -13,8 +13,10 @@ RunTableModel::RunTableModel(const CompareChoices& choices, QObject* parent)
     connect(&choices, change, this, [this] { changed(Qt::Vertical); });
 }
 
-void RunTableModel::setComparison(storage::Comparison comparison, QList<RunStroke> strokes) {
+void RunTableModel::setComparison(std::shared_ptr<const storage::Comparison> comparison,
+                                  ComparedKeys differing, QList<RunStroke> strokes) {
   comparison_ = std::move(comparison);
+  differing_ = std::move(differing);
   strokes_ = std::move(strokes);
   rebuild();
 }
@@ -37,13 +39,16 @@ void RunTableModel::changed(Qt::Orientation headers) {
 
 void RunTableModel::rebuild() {
   beginResetModel();
-  const auto baseline =
-      std::ranges::find(comparison_.runs, choices_.baseline(), &storage::RunSummary::id);
-  keys_ = comparedKeys(comparison_, static_cast<size_t>(baseline - comparison_.runs.begin()), all_);
+  const auto& runs = comparison_->runs;
+  const auto baseline = std::ranges::find(runs, choices_.baseline(), &storage::RunSummary::id);
+  baseline_ = static_cast<size_t>(baseline - runs.begin());
+  keys_ = all_ ? comparedKeys(*comparison_, true) : differing_;
+  columns_.clear();
+  for (const ComparedKey& key : *keys_) columns_.push_back(&key);
   // Results are seen without scrolling: builds and fingerprints come after them.
-  std::ranges::stable_sort(
-      keys_, {}, [](const ComparedKey& key) { return key.kind == ComparedKey::Kind::environment; });
-  order_.resize(comparison_.runs.size());
+  std::ranges::stable_partition(
+      columns_, [](const ComparedKey* key) { return key->kind != ComparedKey::Kind::environment; });
+  order_.resize(comparison_->runs.size());
   order();
   endResetModel();
 }
@@ -52,7 +57,7 @@ void RunTableModel::rebuild() {
 void RunTableModel::order() {
   std::iota(order_.begin(), order_.end(), size_t{0});
   if (sortColumn() < 0) return;
-  const ComparedKey* key = &keys_[static_cast<size_t>(sortColumn())];
+  const ComparedKey* key = &keyOf(sortColumn());
   const bool up = sortOrder_ == Qt::AscendingOrder;
   std::stable_sort(order_.begin(), order_.end(), [&](size_t a, size_t b) {
     const bool hasA = key->compared.values[a].has_value();
@@ -68,15 +73,14 @@ void RunTableModel::order() {
 }
 
 int RunTableModel::sortColumn() const {
+  if (sortedBy_.empty()) return -1;
   const auto key = std::ranges::find_if(
-      keys_, [this](const ComparedKey& each) { return each.compared.key == sortedBy_; });
-  return key == keys_.end() ? -1 : static_cast<int>(key - keys_.begin());
+      columns_, [this](const ComparedKey* each) { return each->compared.key == sortedBy_; });
+  return key == columns_.end() ? -1 : static_cast<int>(key - columns_.begin());
 }
 
 void RunTableModel::sort(int column, Qt::SortOrder sortOrder) {
-  sortedBy_ = column >= 0 && column < columnCount()
-                  ? keys_[static_cast<size_t>(column)].compared.key
-                  : std::string();
+  sortedBy_ = column >= 0 && column < columnCount() ? keyOf(column).compared.key : std::string();
   sortOrder_ = sortOrder;
   Q_EMIT layoutAboutToBeChanged();
   const std::vector<size_t> before = order_;
@@ -90,7 +94,7 @@ void RunTableModel::sort(int column, Qt::SortOrder sortOrder) {
   Q_EMIT layoutChanged();
 }
 
-qint64 RunTableModel::runAt(int row) const { return comparison_.runs[runOf(row)].id; }
+qint64 RunTableModel::runAt(int row) const { return comparison_->runs[runOf(row)].id; }
 
 int RunTableModel::rowOf(qint64 run) const {
   for (int row = 0; row < rowCount(); ++row)
@@ -100,11 +104,11 @@ int RunTableModel::rowOf(qint64 run) const {
 
 QString RunTableModel::text() const {
   QStringList lines{QString()};
-  for (const ComparedKey& key : keys_) lines.first() += QChar('\t') + key.name;
+  for (const ComparedKey* key : columns_) lines.first() += QChar('\t') + key->name;
   for (const size_t run : order_) {
-    QString line = format::spelled(comparison_.runs[run].name);
-    for (const ComparedKey& key : keys_)
-      line += QChar('\t') + key.texts[static_cast<qsizetype>(run)];
+    QString line = format::spelled(comparison_->runs[run].name);
+    for (const ComparedKey* key : columns_)
+      line += QChar('\t') + key->texts[static_cast<qsizetype>(run)];
     lines << line;
   }
   return lines.join(QChar('\n'));
@@ -115,15 +119,14 @@ int RunTableModel::rowCount(const QModelIndex& parent) const {
 }
 
 int RunTableModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(keys_.size());
+  return parent.isValid() ? 0 : static_cast<int>(columns_.size());
 }
 
 QVariant RunTableModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   if (role == Qt::TextAlignmentRole) return int(Qt::AlignVCenter | Qt::AlignRight);
   if (role == MutedRole) return choices_.isHidden(runAt(index.row()));
-  return valueCell(keys_[static_cast<size_t>(index.column())], runOf(index.row()), differences_,
-                   role);
+  return valueCell(keyOf(index.column()), runOf(index.row()), baseline_, differences_, role);
 }
 
 QVariant RunTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
@@ -131,7 +134,7 @@ QVariant RunTableModel::headerData(int section, Qt::Orientation orientation, int
   if (orientation == Qt::Vertical)
     return section < rowCount() ? rowHeader(section, role) : QVariant();
   if (section >= columnCount()) return {};
-  const ComparedKey& key = keys_[static_cast<size_t>(section)];
+  const ComparedKey& key = keyOf(section);
   if (role == Qt::DisplayRole) return key.name;
   if (role == Qt::TextAlignmentRole) return int(Qt::AlignVCenter | Qt::AlignRight);
   if (role == Qt::ToolTipRole)
@@ -143,7 +146,7 @@ QVariant RunTableModel::headerData(int section, Qt::Orientation orientation, int
 
 QVariant RunTableModel::rowHeader(int row, int role) const {
   const size_t run = runOf(row);
-  const storage::RunSummary& summary = comparison_.runs[run];
+  const storage::RunSummary& summary = comparison_->runs[run];
   const RunStroke& stroke = strokes_[static_cast<qsizetype>(run)];
   switch (role) {
     case Qt::DisplayRole:

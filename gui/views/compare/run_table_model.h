@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QAbstractTableModel>
+#include <memory>
 
 #include "gui/theme/run_colors.h"
 #include "gui/views/compare/compare_choices.h"
@@ -21,8 +22,9 @@ class RunTableModel : public QAbstractTableModel {
 
   /// `choices` outlives the model.
   explicit RunTableModel(const CompareChoices& choices, QObject* parent = nullptr);
-  /// `strokes`: as many as runs.
-  void setComparison(storage::Comparison comparison, QList<RunStroke> strokes);
+  /// `differing`: its keys that differ. `strokes`: as many as runs.
+  void setComparison(std::shared_ptr<const storage::Comparison> comparison, ComparedKeys differing,
+                     QList<RunStroke> strokes);
   void setAllKeys(bool all);
   void setDifferences(bool differences);
   qint64 runAt(int row) const;
@@ -44,13 +46,18 @@ class RunTableModel : public QAbstractTableModel {
   void rebuild();
   void order();
   size_t runOf(int row) const { return order_[static_cast<size_t>(row)]; }
+  const ComparedKey& keyOf(int column) const { return *columns_[static_cast<size_t>(column)]; }
   void changed(Qt::Orientation headers);
   QVariant rowHeader(int row, int role) const;
 
   const CompareChoices& choices_;
-  storage::Comparison comparison_;
+  std::shared_ptr<const storage::Comparison> comparison_ =
+      std::make_shared<const storage::Comparison>();
+  ComparedKeys differing_ = std::make_shared<const std::vector<ComparedKey>>();
+  ComparedKeys keys_ = differing_;  // that are shown
+  std::vector<const ComparedKey*> columns_;
+  size_t baseline_ = 0;
   QList<RunStroke> strokes_;
-  std::vector<ComparedKey> keys_;
   std::vector<size_t> order_;  // runs by row
   std::string sortedBy_;       // a key; empty: as chosen
   Qt::SortOrder sortOrder_ = Qt::AscendingOrder;

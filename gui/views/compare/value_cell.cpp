@@ -14,11 +14,12 @@ constexpr int kCellRight = 8, kMark = 14, kMarkGap = 4;
 constexpr double kTint = 0.32;  // of the colour at full heat
 constexpr int kShortText = 12;  // longer ones may be elided: the tooltip has them
 
-QString tooltipOf(const ComparedKey& key, size_t run) {
+QString tooltipOf(const ComparedKey& key, size_t run, size_t baseline) {
   const QString text = key.texts[static_cast<qsizetype>(run)];
-  const QString difference = key.differenceText(run);
-  if (difference.isEmpty()) return text.size() > kShortText ? text : QString();
-  const auto& of = *key.differences[run];
+  const auto found = key.difference(run, baseline);
+  if (!found) return text.size() > kShortText ? text : QString();
+  const storage::Difference& of = *found;
+  const QString difference = key.differenceText(run, baseline);
   const QString words =
       QCoreApplication::translate("Compare", "%1\n%2 from the baseline's %3")
           .arg(text, difference,
@@ -32,23 +33,26 @@ QString tooltipOf(const ComparedKey& key, size_t run) {
 
 }  // namespace
 
-QVariant valueCell(const ComparedKey& key, size_t run, bool difference, int role) {
+QVariant valueCell(const ComparedKey& key, size_t run, size_t baseline, bool difference, int role) {
   const auto at = static_cast<qsizetype>(run);
-  const auto& change = key.differences[run];
   switch (role) {
-    case Qt::DisplayRole:
-      return difference && key.isResult() && change ? key.differenceText(run)
-             : difference && key.isResult() && key.compared.values.size() == 2 ? QString()
-                                                                               : key.texts[at];
+    case Qt::DisplayRole: {
+      if (!difference || !key.isResult()) return key.texts[at];
+      const QString change = key.differenceText(run, baseline);
+      const bool hasColumn = key.compared.values.size() == 2;  // for the difference alone
+      return change.isEmpty() && !hasColumn ? key.texts[at] : change;
+    }
     case Qt::ToolTipRole:
     case Qt::AccessibleDescriptionRole: {
-      const QString tip = tooltipOf(key, run);
+      const QString tip = tooltipOf(key, run, baseline);
       return tip.isEmpty() ? QVariant() : tip;
     }
     case BestRole:
       return !difference && key.best[at];
-    case HeatRole:
+    case HeatRole: {
+      const auto change = key.difference(run, baseline);
       return change ? change->heat() * change->better : 0.0;
+    }
     default:
       return {};
   }

@@ -15,7 +15,7 @@ namespace heddle::gui {
 enum ValueCellRole { BestRole = Qt::UserRole, HeatRole, MutedRole, kRolesOfPages };
 
 /// A model's answer. `difference`: results show their difference, the baseline its value.
-QVariant valueCell(const ComparedKey& key, size_t run, bool difference, int role);
+QVariant valueCell(const ComparedKey& key, size_t run, size_t baseline, bool difference, int role);
 
 /// Paints text, tint, arrow and the check of the best value.
 void paintValueCell(QPainter& painter, const QStyleOptionViewItem& option,

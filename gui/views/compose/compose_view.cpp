@@ -158,8 +158,8 @@ void ComposeView::refresh() {
   const size_t cannot = document_.unsupported().size();
   fileName_->setFullText(document_.file().isEmpty() ? document_.name() + QStringLiteral(".toml")
                                                     : QFileInfo(document_.file()).fileName());
-  verdict_->setText(mistakes > 0 ? format::plural(mistakes, tr("fault"))
-                    : open > 0   ? tr("%1 to fill in").arg(format::plural(open, tr("key")))
+  verdict_->setText(mistakes > 0 ? format::plural(mistakes, counted::kFault)
+                    : open > 0   ? tr("%1 to fill in").arg(format::plural(open, counted::kKey))
                     : cannot > 0 ? tr("✓ valid, cannot train yet")
                                  : tr("✓ valid"));
   setTone(verdict_, mistakes > 0 ? "bad" : open > 0 ? "muted" : cannot > 0 ? "warn" : "good");

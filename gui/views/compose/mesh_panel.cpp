@@ -57,11 +57,11 @@ void MeshPanel::refresh() {
   }
   product_->setText(QStringLiteral("%1 = %2 %3")
                         .arg(numbers.join(QStringLiteral("·")),
-                             format::plural(open ? ranks : product, tr("rank")),
+                             format::plural(open ? ranks : product, counted::kRank),
                              fits ? QStringLiteral("✓") : QStringLiteral("✗")));
   product_->setToolTip(
       tr("%1, outermost first; there are %2")
-          .arg(names.join(QStringLiteral(" × ")), format::plural(ranks, tr("rank"))));
+          .arg(names.join(QStringLiteral(" × ")), format::plural(ranks, counted::kRank)));
   setTone(product_, fits ? "good" : "bad");
   mesh_->setMesh(mesh, ranks, ranksPerNode(document_.resolved().recipe.hardware), fits);
   note_->setText(fits ? colorWords(mesh) : QString());
@@ -70,7 +70,7 @@ void MeshPanel::refresh() {
 QString MeshPanel::colorWords(const recipe::Mesh& mesh) const {
   const qint64 sharing = mesh.size(recipe::kSharing), stage = mesh.size() / mesh.size(recipe::kPp);
   if (mesh_->colored() == recipe::kPp)
-    return tr("one colour to a stage of %1").arg(format::plural(stage, tr("rank")));
+    return tr("one colour to a stage of %1").arg(format::plural(stage, counted::kRank));
   if (sharing == 1) return tr("nothing is sharded");
   if (sharing == mesh.size()) return tr("one group of %1 shards").arg(format::count(sharing));
   return tr("one colour to a group of %1 shards").arg(format::count(sharing));

@@ -42,7 +42,7 @@ void MeshView::setMesh(const recipe::Mesh& mesh, qint64 ranks, qint64 ranksPerNo
   perNode_ = std::max<qint64>(1, ranksPerNode);
   valid_ = valid;
   hovered_ = -1;
-  setAccessibleDescription(format::plural(ranks_, tr("rank")));
+  setAccessibleDescription(format::plural(ranks_, counted::kRank));
   setFixedHeight(heightForWidth(width()));
   update();
 }

@@ -187,7 +187,8 @@ void ModelPanel::refreshBuckets() {
                    planned);
   bands_->setBuckets(list);
   every_->setEnabled(document_.isReadable() && recipe.model.n_layers > 0);
-  bucketCount_->setText(list.known ? format::plural(list.buckets.size(), tr("bucket")) : QString());
+  bucketCount_->setText(list.known ? format::plural(list.buckets.size(), counted::kBucket)
+                                   : QString());
   bandsNote_->setText(bucketsNote(recipe, list));
 }
 

@@ -192,7 +192,7 @@ void PredictionPanel::refreshHardware() {
   hardware_->setCurrentIndex(current);
   hardware_->setEnabled(prediction_.document().isReadable());
   hardwareWords_->setText(tr("%1 on %2")
-                              .arg(format::plural(recipe().hardware.ranks, tr("rank")),
+                              .arg(format::plural(recipe().hardware.ranks, counted::kRank),
                                    QString::fromStdString(entries[current].words)));
   executor_->setCurrentIndex(executor_->findData(prediction_.executor()));
 }

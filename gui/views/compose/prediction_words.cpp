@@ -127,7 +127,7 @@ QStringList certaintyOf(const Document& d) {
   if (!d.never_measured.empty()) lines << sentence(d.never_measured);
   if (!d.busy_now.empty()) lines << sentence(d.busy_now);
   if (d.refined_by_runs > 0)
-    lines << tr("Refined by %1 here").arg(format::plural(d.refined_by_runs, tr("finished run")));
+    lines << tr("Refined by %1 here").arg(format::plural(d.refined_by_runs, counted::kFinishedRun));
   if (d.interval) {
     lines << tr("Step %1 to %2, memory %3 to %4: %5")
                  .arg(format::seconds(d.interval->step_low), format::seconds(d.interval->step_high),
@@ -234,7 +234,7 @@ Why whyOf(Figure figure, const Document& d, const recipe::Recipe& recipe, size_t
       why.formula << tokensFormula(d, recipe)
                   << tr("%1 = %2 tokens ÷ %3 ÷ %4")
                          .arg(rate, format::count(d.tokens_per_step), step,
-                              format::plural(d.ranks, tr("rank")));
+                              format::plural(d.ranks, counted::kRank));
       addTimes(why, d);
       break;
     case Figure::mfu: {
@@ -256,7 +256,7 @@ Why whyOf(Figure figure, const Document& d, const recipe::Recipe& recipe, size_t
       why.formula << tr("%1 of %2 = %3; %4 in a step")
                          .arg(format::seconds(d.exposed_seconds), step,
                               format::percent(numberOf(figure, d, convention)),
-                              format::plural(d.collectives, tr("collective")));
+                              format::plural(d.collectives, counted::kCollective));
       addExposed(why, d);
       break;
     case Figure::bubble:
@@ -264,7 +264,7 @@ Why whyOf(Figure figure, const Document& d, const recipe::Recipe& recipe, size_t
       why.formula << tr("%1 of %2 = %3")
                          .arg(format::seconds(d.bubble_seconds), step,
                               format::percent(numberOf(figure, d, convention)))
-                  << tr("%1, %2").arg(format::plural(recipe.parallelism.pp, tr("stage")),
+                  << tr("%1, %2").arg(format::plural(recipe.parallelism.pp, counted::kStage),
                                       tr("%1 micro-batches").arg(recipe.micro_batches()));
       addTimes(why, d);
       break;
@@ -293,7 +293,7 @@ Why whyMemory(const Document& d, const recipe::Recipe& recipe) {
       why.formula << tr("%1 parameters a rank of %2 (%3), in fp32")
                          .arg(format::shortCount(static_cast<double>(held[stage])),
                               format::plural(recipe::Mesh(recipe.parallelism).size(recipe::kModel),
-                                             tr("shard")),
+                                             counted::kShard),
                               format::bytes(held[stage] * 4));
   }
   why.head = {tr("rank")};

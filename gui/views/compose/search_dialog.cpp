@@ -134,7 +134,7 @@ QString SearchDialog::whyNothing() const {
     return tr("No layout could be planned: %1").arg(QString::fromStdString(result.given_why));
   return result.candidates == 0
              ? tr("No layout of %1 keeps all pinned fields: unpin one, or change the ranks.")
-                   .arg(format::plural(result.ranks, tr("rank")))
+                   .arg(format::plural(result.ranks, counted::kRank))
              : tr("None of %1 layouts could be planned.").arg(format::count(result.candidates));
 }
 
@@ -188,11 +188,11 @@ QString SearchDialog::countsWords() {
   const auto searched = static_cast<qint64>(all.counts.size());
   if (search_.isRunning())
     return tr("searching … %1, %2 searched")
-        .arg(format::percent(search_.progress()), format::plural(searched, tr("rank count")));
+        .arg(format::percent(search_.progress()), format::plural(searched, counted::kRankCount));
   if (searched == 0)
     return tr("Search finds the fastest layout for each of several numbers of ranks.");
   return tr("%1 searched in %2%3. Click one to put its layout into the recipe.")
-      .arg(format::plural(searched, tr("rank count")), format::seconds(all.seconds),
+      .arg(format::plural(searched, counted::kRankCount), format::seconds(all.seconds),
            all.complete ? QString() : tr(", cancelled"));
 }
 

@@ -94,9 +94,10 @@ void ShortfallView::display(const plan::Document& d,
   if (!shortfall->closed_by.empty()) rows_->addWidget(caption(tr("These changes make it fit:")));
   for (const plan::Variant& variant : shortfall->closed_by) add(variant, d);
   if (shortfall->least) {
-    rows_->addWidget(wrapped(caption(
-        tr("No change that was tried makes it fit on %1. The closest needs %2 more:")
-            .arg(format::plural(d.ranks, tr("rank")), format::bytes(shortfall->least->lacks())))));
+    rows_->addWidget(wrapped(
+        caption(tr("No change that was tried makes it fit on %1. The closest needs %2 more:")
+                    .arg(format::plural(d.ranks, counted::kRank),
+                         format::bytes(shortfall->least->lacks())))));
     add(*shortfall->least, d);
   } else if (shortfall->closed_by.empty()) {
     rows_->addWidget(wrapped(caption(tr("No change that was tried needs less memory."))));

@@ -34,7 +34,7 @@ DataFigure documentsOf(const data::Description& description) {
   }
   const auto documents = description.documents();
   return {documents ? countText(description.known(), *documents) : format::kNone,
-          tr("%1, %2").arg(format::plural(files, tr("file")),
+          tr("%1, %2").arg(format::plural(files, counted::kFile),
                            format::bytes(static_cast<double>(bytes)))};
 }
 
@@ -85,7 +85,7 @@ QString skippedOf(const data::Description& description) {
       first << QString::fromStdString(complaint);
   }
   if (skipped == 0) return {};
-  const QString words = tr("%1 cannot be read").arg(format::plural(skipped, tr("document")));
+  const QString words = tr("%1 cannot be read").arg(format::plural(skipped, counted::kDocument));
   return first.isEmpty() ? words + QChar('.') : words + QStringLiteral(": ") + first.first();
 }
 
@@ -95,7 +95,7 @@ QString sampleWords(const data::Description& description, size_t sample) {
                       .arg(sample + 1)
                       .arg(description.samples.size())
                       .arg(QString::fromStdString(description.sources[shown.source].name),
-                           format::plural(shown.tokens, tr("token")));
+                           format::plural(shown.tokens, counted::kToken));
   if (shown.documents.size() > 1) words += tr(", of %1 documents").arg(shown.documents.size());
   return words;
 }

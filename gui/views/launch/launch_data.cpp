@@ -28,7 +28,7 @@ QString number(double value) { return QString::number(value, 'g', 4); }
 QString modelText(const recipe::Recipe& r) {
   QString text =
       tr("%1, dim %2")
-          .arg(format::plural(r.model.n_layers, tr("layer")), format::count(r.model.dim));
+          .arg(format::plural(r.model.n_layers, counted::kLayer), format::count(r.model.dim));
   if (r.model.vocab_size > 0) {
     text += tr(", %1 parameters")
                 .arg(format::shortCount(static_cast<double>(recipe::parameter_count(r.model))));
@@ -47,7 +47,7 @@ QString dataText(const recipe::Recipe& r) {
 
 QString batchText(const recipe::Recipe& r) {
   QString text = tr("%1, batch %2 a rank")
-                     .arg(format::plural(r.training.steps, tr("step")))
+                     .arg(format::plural(r.training.steps, counted::kStep))
                      .arg(r.training.local_batch);
   if (r.training.global_batch > 0)
     text += tr(", %1 in all").arg(format::count(r.training.global_batch));
@@ -205,7 +205,7 @@ QString whyNotOn(const QString& target, const std::vector<workbench::Finding>& f
   if (what.startsWith(target + QStringLiteral(": "))) what.remove(0, target.size() + 2);
   const QString why = tr("It cannot start on %1: %2").arg(target, what);
   const auto more = std::ranges::count_if(findings, fails) - 1;
-  return more == 0 ? why : tr("%1; and %2").arg(why, format::plural(more, tr("more fault")));
+  return more == 0 ? why : tr("%1; and %2").arg(why, format::plural(more, counted::kMoreFault));
 }
 
 QString faultLine(const RecipeCheck& check, const recipe::Fault& fault) {
@@ -280,7 +280,7 @@ QString describeReport(const probe::Report& report) {
                  .arg(QString::fromStdString(report.gpus.front().name));
   }
   const auto load = std::ranges::find(report.checks, "load", &probe::Check::name);
-  parts << (load == report.checks.end() ? format::plural(report.cores, tr("core"))
+  parts << (load == report.checks.end() ? format::plural(report.cores, counted::kCore)
                                         : QString::fromStdString(load->value))
         << tr("%1 RAM").arg(format::bytes(static_cast<double>(report.memory_bytes)))
         << tr("%1 disk free").arg(format::bytes(static_cast<double>(report.free_disk_bytes)));

@@ -492,7 +492,8 @@ void LaunchPage::ended(const LaunchOutcome& result, bool queued) {
   if (result && queued) {
     progress_.reset();
     Q_EMIT session().message(
-        tr("In the queue: %1").arg(format::plural(static_cast<qint64>(result->size()), tr("run"))),
+        tr("In the queue: %1")
+            .arg(format::plural(static_cast<qint64>(result->size()), counted::kRun)),
         Tone::good);
   } else if (result) {
     progress_.reset();  // Live goes on from here
@@ -535,7 +536,7 @@ QString LaunchPage::obstacle() const {
                                            : tr("%1: %2").arg(QString::fromStdString(first.key),
                                                               QString::fromStdString(first.what));
     const auto more = static_cast<qint64>(check_->faults.size()) - 1;
-    return more == 0 ? what : tr("%1; and %2").arg(what, format::plural(more, tr("more fault")));
+    return more == 0 ? what : tr("%1; and %2").arg(what, format::plural(more, counted::kMoreFault));
   }
   if (check_->findings.empty()) return tr("Looking at %1 …").arg(name);
   return whyNotOn(name, check_->findings);
@@ -556,8 +557,9 @@ void LaunchPage::showReadiness() {
     setFocus();
     settlesFocus_ = true;
   }
-  const QString words =
-      form_->sweep() ? tr("Launch %1").arg(format::plural(form_->runs(), tr("run"))) : tr("Launch");
+  const QString words = form_->sweep()
+                            ? tr("Launch %1").arg(format::plural(form_->runs(), counted::kRun))
+                            : tr("Launch");
   launch_->setText(words);
   launchButton_->setText(words);
   launch_->setEnabled(ready);
@@ -579,7 +581,7 @@ void LaunchPage::showReadiness() {
         tr("Launch puts %1 into the queue of %2. Each starts when there is room, one "
            "after another, for as long as a Heddle has this store open; what waits "
            "survives a restart.")
-            .arg(form_->sweep() ? format::plural(form_->runs(), tr("run")) : tr("the run"),
+            .arg(form_->sweep() ? format::plural(form_->runs(), counted::kRun) : tr("the run"),
                  QString::fromStdString(target->target.name)));
   } else if (!progress_) {
     steps_->setHint(

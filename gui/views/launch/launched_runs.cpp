@@ -53,7 +53,7 @@ void LaunchedRuns::setOptions(LaunchOptions options) {
   recent_->setVisible(!options.recent.empty());
   queue_->setQueue(options.queue, options.going);
   queueCard_->setVisible(!options.queue.empty());
-  queueCard_->setNote(format::plural(static_cast<qint64>(options.queue.size()), tr("run")));
+  queueCard_->setNote(format::plural(static_cast<qint64>(options.queue.size()), counted::kRun));
 }
 
 }  // namespace heddle::gui

@@ -72,7 +72,7 @@ QString wordsOf(const SweepChoice& choice, size_t runs) {
     if (!each.key.trimmed().isEmpty())
       keys << each.key.trimmed().section(QLatin1Char('.'), -1) + QLatin1Char(' ') +
                   each.values.trimmed();
-  return QStringLiteral("%1: %2").arg(format::plural(static_cast<qint64>(runs), sweepText("run")),
+  return QStringLiteral("%1: %2").arg(format::plural(static_cast<qint64>(runs), counted::kRun),
                                       keys.join(QStringLiteral("; ")));
 }
 

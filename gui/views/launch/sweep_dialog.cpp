@@ -202,7 +202,7 @@ void SweepDialog::look() {
 
 void SweepDialog::showTime() {
   if (runs_.empty()) return summary_->setText(tr("No runs yet"));
-  const QString count = format::plural(static_cast<qint64>(runs_.size()), tr("run"));
+  const QString count = format::plural(static_cast<qint64>(runs_.size()), counted::kRun);
   const auto seconds = time_.seconds();
   const int atOnce = std::min(atOnce_->value(), static_cast<int>(runs_.size()));
   const QString atMost = halves_->isChecked() ? tr("at most ") : QString();

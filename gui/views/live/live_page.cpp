@@ -216,7 +216,7 @@ QString LivePage::subtitle() const {
   QStringList parts{
       tr("%1 on %2").arg(format::shortName(run.recipe_name), format::shortName(run.target))};
   if (!run_->ranks.empty()) {
-    parts << format::plural(static_cast<qint64>(run_->ranks.size()), tr("rank"));
+    parts << format::plural(static_cast<qint64>(run_->ranks.size()), counted::kRank);
   }
   if (run.lineage) parts << format::spelled(storage::words_of(*run.lineage));
   if (const QString asked = session().asked(run.id); !asked.isEmpty()) {

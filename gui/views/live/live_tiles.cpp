@@ -129,12 +129,13 @@ void LiveTiles::showMemory(const storage::RunDetail& run) {
   memory_->setToolTip(peak ? tr("Peak of the rank that held most, as on every page")
                            : tr("Held now by the rank that holds most"));
   const auto predicted = resultOf(run, "predicted_peak_bytes");
-  memory_->setNote(predicted && *predicted > 0 ? tr("predicted %1").arg(format::bytes(*predicted))
-                   : run.ranks.size() > 1
-                       ? tr("highest of %1")
-                             .arg(format::plural(static_cast<qint64>(run.ranks.size()), tr("rank")))
-                   : std::isnan(held) ? tr("no rank reports it")
-                                      : tr("resident"));
+  memory_->setNote(
+      predicted && *predicted > 0 ? tr("predicted %1").arg(format::bytes(*predicted))
+      : run.ranks.size() > 1
+          ? tr("highest of %1")
+                .arg(format::plural(static_cast<qint64>(run.ranks.size()), counted::kRank))
+      : std::isnan(held) ? tr("no rank reports it")
+                         : tr("resident"));
   memory_->setSeries(bytes_);
 }
 
@@ -151,7 +152,7 @@ void LiveTiles::showExposed(const storage::RunDetail& run, const std::optional<E
   exposed_->setToolTip(tr("Communication that compute waits for: the median of %1, the mean of the "
                           "ranks, as on every "
                           "page. The step below has its own.")
-                           .arg(format::plural(profiled_, tr("profiled step"))));
+                           .arg(format::plural(profiled_, counted::kProfiledStep)));
   exposed_->setTone(isMuchExposed(exposed->share) ? Tone::bad : Tone::text);
 }
 

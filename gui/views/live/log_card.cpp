@@ -284,7 +284,7 @@ void LogCard::showCounts() {
   const auto count = static_cast<qint64>(lines_.size());
   count_->setText(count > kShown
                       ? tr("last %1 of %2").arg(format::count(kShown), format::count(count))
-                      : format::plural(count, tr("line")));
+                      : format::plural(count, counted::kLine));
 }
 
 }  // namespace heddle::gui

@@ -18,12 +18,11 @@ QString gapText(const std::vector<storage::LogGap>& gaps) {
                                    : RunBanner::tr("rank %1's log").arg(gap.rank);
   QString text =
       RunBanner::tr("In %1, %2 from byte %3 on are damaged (%4); all intact records were read.")
-          .arg(log, format::plural(static_cast<qint64>(gap.bytes), RunBanner::tr("byte")),
+          .arg(log, format::plural(static_cast<qint64>(gap.bytes), counted::kByte),
                format::count(static_cast<qint64>(gap.offset)), QString::fromStdString(gap.reason));
   if (gaps.size() > 1) {
-    text +=
-        QLatin1Char(' ') + RunBanner::tr("And %1.").arg(format::plural(
-                               static_cast<qint64>(gaps.size()) - 1, RunBanner::tr("more gap")));
+    text += QLatin1Char(' ') + RunBanner::tr("And %1.").arg(format::plural(
+                                   static_cast<qint64>(gaps.size()) - 1, counted::kMoreGap));
   }
   return text;
 }

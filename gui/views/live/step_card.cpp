@@ -260,10 +260,10 @@ void StepCard::showHead() {
   const auto position =
       std::lower_bound(profiled_.begin(), profiled_.end(), shown_.step) - profiled_.begin();
   setNote(shown_.step == 0 ? QString()
-          : newest
-              ? tr("newest of %1")
-                    .arg(format::plural(static_cast<qint64>(profiled_.size()), tr("profiled step")))
-              : tr("%1 of %2 profiled steps").arg(position + 1).arg(profiled_.size()));
+          : newest         ? tr("newest of %1")
+                         .arg(format::plural(static_cast<qint64>(profiled_.size()),
+                                             counted::kProfiledStep))
+                   : tr("%1 of %2 profiled steps").arg(position + 1).arg(profiled_.size()));
   previous_->setEnabled(!profiled_.empty() && shown_.step > profiled_.front());
   next_->setEnabled(!newest);
   const auto slow = findStraggler(compute_, stagesOf(shown_.ranks));

@@ -1,6 +1,7 @@
 #include "gui/views/runs/column_panel.h"
 
 #include <QScreen>
+#include <QStyledItemDelegate>
 #include <algorithm>
 
 #include "engine/telemetry/metrics.h"
@@ -20,6 +21,15 @@ constexpr int kUsualTail = 100;
 /// Keys that are facts of a run, and no columns of the standard table.
 constexpr const char* kMoreFacts[] = {"age", "notes", "group", "parent"};
 
+/// As wide as the list: a long name is elided there instead of scrolled to.
+class ColumnDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    return {0, QStyledItemDelegate::sizeHint(option, index).height()};
+  }
+};
+
 }  // namespace
 
 ColumnPanel::ColumnPanel(Session& session, QWidget* parent)
@@ -36,6 +46,7 @@ ColumnPanel::ColumnPanel(Session& session, QWidget* parent)
   list_->setUniformItemSizes(true);
   list_->setEditTriggers(QAbstractItemView::NoEditTriggers);
   list_->setTextElideMode(Qt::ElideMiddle);
+  list_->setItemDelegate(new ColumnDelegate(list_));
   list_->setFocusPolicy(Qt::NoFocus);
   tail_ = new QSpinBox;
   tail_->setObjectName(QStringLiteral("tailSamples"));
@@ -76,6 +87,7 @@ void ColumnPanel::add(const QString& key, const QString& part, const QString& la
   auto* item =
       new QStandardItem(label == key || label.isEmpty() ? tr("%1: %2").arg(part, key)
                                                         : tr("%1: %2   %3").arg(part, label, key));
+  item->setToolTip(item->text());
   item->setData(key, kColumnKey);
   item->setCheckState(shown_.contains(key) ? Qt::Checked : Qt::Unchecked);
   item->setCheckable(false);  // a click anywhere in the line toggles it

@@ -10,7 +10,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kTypingMilliseconds = 40, kTypingPause = 700;
+constexpr int kTypingPause = 700;
 constexpr int kMaxWidth = 640;
 
 /// The values of a filter's keys that rows do not have; a key that no run has is refused.
@@ -70,7 +70,7 @@ FilterBar::FilterBar(Session& session, RunsModel& model, QWidget* parent)
   connect(&typing_, &QTimer::timeout, this, &FilterBar::apply);
   connect(field_, &QLineEdit::textChanged, this, [this] {
     goesOn_ = true;
-    typing_.start(kTypingMilliseconds);
+    typing_.start(0);  // keys that come together count once
   });
 }
 
@@ -108,8 +108,10 @@ void FilterBar::take(const RunFilter& filter) {
   const QString& text = field_->text();
   const int at = problem ? placeIn(text, problem->at) : 0;
   field_->mark(at, problem ? placeIn(text, problem->at + problem->length) - at : 0);
-  field_->setProperty("invalid", problem.has_value());
-  field_->style()->polish(field_);
+  if (field_->property("invalid").toBool() != problem.has_value()) {
+    field_->setProperty("invalid", problem.has_value());
+    field_->style()->polish(field_);
+  }
   QStringList readings;
   for (const std::string& reading : filter.readings()) readings << QString::fromStdString(reading);
   note_->setFullText(problem ? QString::fromStdString(problem->text)

@@ -17,12 +17,12 @@ QString textOf(const workbench::RunFolder& folder) {
       QObject::tr("%1 on %2: %3").arg(path, host, format::bytes(double(folder.bytes)));
   if (folder.checkpoints == 0) return text;
   return QObject::tr("%1, with %2")
-      .arg(text, format::plural(folder.checkpoints, QObject::tr("checkpoint")));
+      .arg(text, format::plural(folder.checkpoints, counted::kCheckpoint));
 }
 
 QStringList linesOf(const workbench::Removal& removal) {
   QStringList lines{QObject::tr("%1 in the store: %2")
-                        .arg(format::plural(removal.rows.records, QObject::tr("record")),
+                        .arg(format::plural(removal.rows.records, counted::kRecord),
                              format::bytes(double(removal.rows.bytes)))};
   for (const workbench::RunFolder& folder : removal.folders) lines << textOf(folder);
   if (!removal.kept.empty())
@@ -46,18 +46,17 @@ QString totalOf(const std::vector<workbench::Removal>& removals) {
       if (folder.bytes > 0 && !hosts.contains(host)) hosts << host;
     }
   }
-  const QString text =
-      QObject::tr("%1 (%2) will be deleted from the store")
-          .arg(format::plural(records, QObject::tr("record")), format::bytes(rows));
+  const QString text = QObject::tr("%1 (%2) will be deleted from the store")
+                           .arg(format::plural(records, counted::kRecord), format::bytes(rows));
   if (hosts.isEmpty()) return text + QObject::tr("; no run directory is deleted");
   return QObject::tr("%1, and %2 of run directories are deleted on %3")
       .arg(text, format::bytes(folders), hosts.join(QStringLiteral(", ")));
 }
 
 QString titleOf(const QList<NamedRun>& runs) {
-  return runs.size() == 1 ? QObject::tr("Delete %1 for good?").arg(runs.first().name)
-                          : QObject::tr("Delete %1 for good?")
-                                .arg(format::plural(runs.size(), QObject::tr("run")));
+  return runs.size() == 1
+             ? QObject::tr("Delete %1 for good?").arg(runs.first().name)
+             : QObject::tr("Delete %1 for good?").arg(format::plural(runs.size(), counted::kRun));
 }
 
 }  // namespace
@@ -150,7 +149,7 @@ void RemovalDialog::display(const Found& found) {
   summary_->setText(removals.empty() ? tr("Nothing can be deleted now.") : totalOf(removals));
   go_->setEnabled(!removals.empty());
   if (runs_.size() > 1)
-    go_->setText(tr("Delete %1 for good").arg(format::plural(removable_.size(), tr("run"))));
+    go_->setText(tr("Delete %1 for good").arg(format::plural(removable_.size(), counted::kRun)));
 }
 
 }  // namespace heddle::gui

@@ -130,7 +130,7 @@ void RunArrangement::readAdded(const QStringList& keys) {
         const bool renewed = keys != model_.added();
         model_.setAdded(keys, std::move(*values));
         if (wanted_) return apply(*std::exchange(wanted_, {}));
-        if (!wantedGroup_.isEmpty()) setGroup(std::exchange(wantedGroup_, {}));
+        if (!wantedGroup_.isEmpty()) setGroups({std::exchange(wantedGroup_, {})});
         if (renewed) columns_->renew();
         if (renewed) saving_.start();
       });
@@ -143,7 +143,7 @@ void RunArrangement::resetColumns() {
 
 void RunArrangement::reset() {
   lines_.setSorts(standardSorts());
-  setGroup({});
+  setGroups({});
   resetColumns();
 }
 
@@ -152,27 +152,43 @@ void RunArrangement::refresh() {
   if (!model_.added().isEmpty() && !reading_.running()) readAdded(model_.added());
 }
 
-void RunArrangement::setGroup(const QString& key) {
-  lines_.setGroup(key);
-  const QString label = key == QStringLiteral("group") ? tr("sweep") : labelOf(key);
-  group_->setText(key.isEmpty() ? tr("Group") : tr("Group: %1").arg(label));
+void RunArrangement::setGroups(const QStringList& keys) {
+  lines_.setGroups(keys);
+  QStringList labels;
+  for (const QString& key : keys)
+    labels << (key == QStringLiteral("group") ? tr("sweep") : labelOf(key));
+  group_->setText(keys.isEmpty() ? tr("Group") : tr("Group: %1").arg(labels.join(tr(", then "))));
   columns_->measure();
   saving_.start();
 }
 
 void RunArrangement::groupBySweep() {
   const QString key = QStringLiteral("group");
-  if (model_.columnOf(key) >= 0) return setGroup(key);
+  if (model_.columnOf(key) >= 0) return setGroups({key});
   wantedGroup_ = key;
   setColumn(key, true);
 }
 
+QStringList RunArrangement::groupKeys() const {
+  QStringList keys;
+  for (int visual = 0; visual < header_->count(); ++visual) {
+    const int column = header_->logicalIndex(visual);
+    const bool groups = column > RunsModel::Star && column != RunsModel::Name &&
+                        column != RunsModel::Curve && columns_->isShown(column);
+    if (groups) keys << model_.keyOf(column);
+  }
+  return keys;
+}
+
 void RunArrangement::fillGroupMenu(QMenu* menu) {
   menu->clear();
+  qDeleteAll(menu->findChildren<QMenu*>(Qt::FindDirectChildrenOnly));
+  const QString first = lines_.groups().value(0);
   const auto add = [&](const QString& key, const QString& text) {
-    QAction* action = menu->addAction(text, this, [this, key] { setGroup(key); });
+    const QStringList keys = key.isEmpty() ? QStringList() : QStringList{key};
+    QAction* action = menu->addAction(text, this, [this, keys] { setGroups(keys); });
     action->setCheckable(true);
-    action->setChecked(lines_.group() == key);
+    action->setChecked(key == first);
   };
   add({}, tr("No groups"));
   add(kByLineage, tr("lineage: runs that go on from each other"));
@@ -180,18 +196,30 @@ void RunArrangement::fillGroupMenu(QMenu* menu) {
     menu->addAction(tr("sweep: runs that were launched together"), this,
                     &RunArrangement::groupBySweep);
   menu->addSeparator();
-  for (int visual = 0; visual < header_->count(); ++visual) {
-    const int column = header_->logicalIndex(visual);
-    const bool groups = column > RunsModel::Star && column != RunsModel::Name &&
-                        column != RunsModel::Curve && columns_->isShown(column);
-    if (groups) add(model_.keyOf(column), labelOf(model_.keyOf(column)));
-  }
+  for (const QString& key : groupKeys()) add(key, labelOf(key));
   menu->addAction(tr("another column …"), this, &RunArrangement::chooseColumns);
   menu->addSeparator();
+  fillInnerMenu(menu->addMenu(tr("Then by")));
   menu->addAction(tr("Fold all"), this, [this] { lines_.foldAll(true); })
-      ->setEnabled(!lines_.group().isEmpty());
+      ->setEnabled(!first.isEmpty());
   menu->addAction(tr("Unfold all"), this, [this] { lines_.foldAll(false); })
-      ->setEnabled(!lines_.group().isEmpty());
+      ->setEnabled(!first.isEmpty());
+}
+
+/// The groups within each group.
+void RunArrangement::fillInnerMenu(QMenu* menu) {
+  menu->setObjectName(QStringLiteral("thenBy"));
+  const QStringList now = lines_.groups();
+  menu->setEnabled(!now.isEmpty() && !lines_.isTree());
+  const auto add = [&](const QStringList& keys, const QString& text) {
+    QAction* action = menu->addAction(text, this, [this, keys] { setGroups(keys); });
+    action->setCheckable(true);
+    action->setChecked(keys == now);
+  };
+  if (!menu->isEnabled()) return;
+  add({now[0]}, tr("Nothing"));
+  for (const QString& key : groupKeys())
+    if (key != now[0]) add({now[0], key}, labelOf(key));
 }
 
 void RunArrangement::offer(int section, const QPoint& globalPosition) {
@@ -203,8 +231,15 @@ void RunArrangement::offer(int section, const QPoint& globalPosition) {
     menu.addAction(tr("Sort ascending"), this, [sort] { sort(false); });
     menu.addAction(tr("Sort descending"), this, [sort] { sort(true); });
     menu.addSeparator();
-    if (section != RunsModel::Name && section != RunsModel::Curve)
-      menu.addAction(tr("Group by %1").arg(labelOf(key)), this, [this, key] { setGroup(key); });
+    if (section != RunsModel::Name && section != RunsModel::Curve) {
+      menu.addAction(tr("Group by %1").arg(labelOf(key)), this, [this, key] { setGroups({key}); });
+      if (const QString first = lines_.groups().value(0);
+          !first.isEmpty() && first != key && !lines_.isTree())
+        menu.addAction(tr("Group by %1, then %2").arg(labelOf(first), labelOf(key)), this,
+                       [this, first, key] {
+                         setGroups({first, key});
+                       });
+    }
     const bool pinned = columns_->isPinned(section);
     menu.addAction(pinned ? tr("Unpin") : tr("Pin at the left"), this,
                    [this, section, pinned] { columns_->setPinned(section, !pinned); });
@@ -272,14 +307,14 @@ RunView RunArrangement::current() const {
   view.filter = filter_->text();
   view.added = model_.added();
   view.sorts = lines_.sorts();
-  view.group = lines_.group();
+  view.groups = lines_.groups();
   columns_->describe(view);
   return view;
 }
 
 void RunArrangement::apply(const RunView& view) {
   lines_.setSorts(view.sorts.isEmpty() ? standardSorts() : view.sorts);
-  setGroup(view.group);
+  setGroups(view.groups);
   columns_->apply(view);
   saving_.start();
 }

@@ -45,9 +45,12 @@ class RunArrangement : public QObject {
   void resetColumns();
   void readAdded(const QStringList& keys);
   void fillGroupMenu(QMenu* menu);
+  void fillInnerMenu(QMenu* menu);
+  /// Keys of the columns that runs may be grouped by, as they stand.
+  QStringList groupKeys() const;
   void fillViewMenu(QMenu* menu);
   void offer(int section, const QPoint& globalPosition);
-  void setGroup(const QString& key);
+  void setGroups(const QStringList& keys);
   /// Shows the column of sweeps where it is not, and groups by it.
   void groupBySweep();
   void apply(const RunView& view);
@@ -69,7 +72,7 @@ class RunArrangement : public QObject {
   QPushButton* views_;
   Job reading_;
   std::optional<RunView> wanted_;  // to be put in use once its columns are there
-  QString wantedGroup_;            // the same of a column to group by; empty: none
+  QString wantedGroup_;            // the same, of a column to group by; empty: none
   bool keeping_ = false;
   QTimer saving_;
 };

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "gui/models/state_look.h"
+#include "gui/theme/cell_font.h"
 #include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
 #include "gui/views/runs/runs_table.h"
@@ -22,17 +23,6 @@ constexpr int kIcon = 20;
 constexpr int kCurve = 60;
 constexpr int kGap = 6;  // between a mean and its range
 
-/// A font of cells, made once: making one takes as long as drawing a word.
-struct CellFont {
-  explicit CellFont(const QFont& of, bool isMono = true)
-      : font(of),
-        metrics(of),
-        letter(isMono ? QFontMetricsF(of).horizontalAdvance(QChar('0')) : 0) {}
-  QFont font;
-  QFontMetrics metrics;
-  double letter;  // the width of each; 0: they differ
-};
-
 const CellFont& wordsFont() {
   static const CellFont font(font::text(), false);
   return font;
@@ -45,16 +35,22 @@ const CellFont& strongFont() {
   static const CellFont font(font::mono(12, QFont::DemiBold));
   return font;
 }
+/// Those of a group's head: of its name and count, of means and their ranges.
+struct HeadFonts {
+  CellFont strong, small;
+};
+const HeadFonts& headFonts(bool isName) {
+  static const HeadFonts name{CellFont(font::text(13, QFont::DemiBold), false),
+                              CellFont(font::text(11), false)};
+  static const HeadFonts number{CellFont(font::mono(12, QFont::DemiBold)),
+                                CellFont(font::mono(10))};
+  return isName ? name : number;
+}
 
 /// One line of text as far as there is room, at its place: a rectangle of text would be laid out.
-/// Nor are Latin letters of one width.
 void drawCell(QPainter& painter, const QRect& cell, const CellFont& in, bool atRight,
               const QString& text) {
-  constexpr char16_t kAfterLatin = 0x250;
-  const bool isLatin =
-      in.letter > 0 && std::ranges::all_of(text, [](QChar c) { return c.unicode() < kAfterLatin; });
-  int wide = isLatin ? static_cast<int>(std::ceil(static_cast<double>(text.size()) * in.letter))
-                     : in.metrics.horizontalAdvance(text);
+  int wide = in.widthOf(text);
   QString shown = text;
   if (wide > cell.width()) {
     shown = in.metrics.elidedText(text, Qt::ElideRight, cell.width());
@@ -73,7 +69,7 @@ const RunLines& linesOf(const QModelIndex& index) {
 /// The room for a run's depth in a tree, and its triangle.
 int treeRoom(const QModelIndex& index) {
   const RunLines& lines = linesOf(index);
-  if (lines.group() != kByLineage) return 0;
+  if (!lines.isTree()) return 0;
   return RunsTable::triangle(QRect(), lines.line(index.row()).depth).right() - kLeft + 2;
 }
 
@@ -94,6 +90,21 @@ void paintStar(QPainter* painter, const QPoint& center, bool filled) {
   painter->drawPolygon(star.translated(QPointF(center) + QPointF(0.5, 0.5)));
 }
 
+/// Room for texts that come while one looks: a state changes, a filter lets others through, and a
+/// run gets older.
+int leastWidth(int column) {
+  const auto widest = [](const auto& texts) {
+    int wide = 0;
+    for (const auto& text : texts)
+      wide = std::max(wide, wordsFont().widthOf(QString::fromStdString(text)));
+    return wide;
+  };
+  static const int state = widest(workbench::state_names());
+  static const int created =
+      widest(std::vector<std::string>{"59 min ago", "today 00:00", "yesterday", "30 Nov 2000"});
+  return column == RunsModel::State ? state : column == RunsModel::Created ? created : 0;
+}
+
 bool isText(int column) {
   return column == RunsModel::State || column == RunsModel::Target || column == RunsModel::Recipe ||
          column == RunsModel::Tags || column == RunsModel::Created;
@@ -107,10 +118,11 @@ void RunDelegate::paintBackground(QPainter* painter, const QStyleOptionViewItem&
   const bool current = table->currentIndex().row() == option.index.row();
   const bool selected = option.state & QStyle::State_Selected;
   const bool head = linesOf(option.index).isHead(option.index);
-  painter->fillRect(option.rect, current    ? c.current
-                                 : selected ? c.selected
-                                 : head     ? blend(c.surface, c.raised, 0.6)
-                                            : c.surface);
+  const double shade = head && linesOf(option.index).line(option.index.row()).depth > 0 ? 0.3 : 0.6;
+  if (current || selected || head)
+    painter->fillRect(option.rect, current    ? c.current
+                                   : selected ? c.selected
+                                              : blend(c.surface, c.raised, shade));
   painter->fillRect(QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1),
                     blend(c.surface, c.line, 0.5));
   if (current && option.index.column() == 0)
@@ -211,23 +223,22 @@ void RunDelegate::paintHead(QPainter* painter, const QStyleOptionViewItem& optio
   if (index.column() == RunsModel::Check) return paintHeadBox(painter, option, index);
   if (name) {
     paintTriangle(painter, option.rect, line);
-    cell.setLeft(RunsTable::triangle(option.rect, 0).right() + 2);
+    cell.setLeft(RunsTable::triangle(option.rect, line.depth).right() + 2);
   }
-  const QFont strong = name ? font::text(13, QFont::DemiBold) : font::mono(12, QFont::DemiBold);
-  const QFont small = name ? font::text(11) : font::mono(10);
-  const int restWide = rest.isEmpty() ? 0 : QFontMetrics(small).horizontalAdvance(rest) + kGap;
+  const auto& [strong, small] = headFonts(name);
+  const int restWide = rest.isEmpty() ? 0 : small.widthOf(rest) + kGap;
   const int room = std::max(0, cell.width() - restWide);
-  const QString shown = QFontMetrics(strong).elidedText(text, Qt::ElideRight, room);
-  const int textWide = QFontMetrics(strong).horizontalAdvance(shown);
+  const QString shown = strong.metrics.elidedText(text, Qt::ElideRight, room);
+  const int textWide = strong.widthOf(shown);
   const bool right = index.data(Qt::TextAlignmentRole).toInt() & Qt::AlignRight;
   QRect first = cell;
   if (right) first.setLeft(std::max(cell.left(), cell.right() + 1 - restWide - textWide));
-  painter->setFont(strong);
+  painter->setFont(strong.font);
   painter->setPen(c.text);
   painter->drawText(first, Qt::AlignLeft | Qt::AlignVCenter, shown);
   if (rest.isEmpty()) return;
   first.setLeft(first.left() + textWide + kGap);
-  painter->setFont(small);
+  painter->setFont(small.font);
   painter->setPen(c.muted);
   painter->drawText(first, Qt::AlignLeft | Qt::AlignVCenter, rest);
 }
@@ -238,8 +249,8 @@ void RunDelegate::paintHeadBox(QPainter* painter, const QStyleOptionViewItem& op
   const auto* chosen = static_cast<const RunSelection*>(table->selectionModel());
   const RunLine& line = linesOf(index).line(index.row());
   int ticked = 0;
-  for (int row = index.row() + 1; row <= index.row() + line.below && !line.folded; ++row)
-    ticked += chosen->ticks() && chosen->isSelected(index.sibling(row, index.column()));
+  if (chosen->ticks())
+    for (const qint64 run : linesOf(index).runsOf(index)) ticked += chosen->isTicked(run);
   QStyleOptionViewItem box = option;
   box.rect = QRect(option.rect.left() + kLeft, option.rect.center().y() - 8, 16, 16);
   box.state = QStyle::State_Enabled;
@@ -255,31 +266,22 @@ QSize RunDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& inde
   if (column == RunsModel::Check || column == RunsModel::Star) return {kLeft + kRight + 8, 0};
   if (linesOf(index).isHead(index)) {
     const bool name = column == RunsModel::Name;
-    const QFontMetrics strong(name ? font::text(13, QFont::DemiBold)
-                                   : font::mono(12, QFont::DemiBold));
-    const QFontMetrics small(name ? font::text(11) : font::mono(10));
+    const auto& [strong, small] = headFonts(name);
     const QString rest = index.data(RunLines::RangeRole).toString();
-    return {kLeft + (name ? kIcon : 0) + strong.horizontalAdvance(index.data().toString()) +
-                (rest.isEmpty() ? 0 : kGap + small.horizontalAdvance(rest)) + 2 + kRight,
+    const int depth = linesOf(index).line(index.row()).depth;
+    const int before = name ? RunsTable::triangle(QRect(), depth).right() + 2 : kLeft;
+    return {before + strong.widthOf(index.data().toString()) +
+                (rest.isEmpty() ? 0 : kGap + small.widthOf(rest)) + 2 + kRight,
             0};
   }
   if (column == RunsModel::Curve) return {kLeft + kRight + kCurve, 0};
-  const QFont font = isText(column)              ? font::text()
-                     : column == RunsModel::Name ? font::mono(12, QFont::DemiBold)
-                                                 : font::mono(12);
   const int before = column == RunsModel::State  ? kIcon
                      : column == RunsModel::Name ? kStroke + 6 + treeRoom(index)
                                                  : 0;
-  const QFontMetrics metrics(font);
-  int text = metrics.horizontalAdvance(index.data().toString());
-  // A state changes while one looks, and a filter lets others through.
-  if (column == RunsModel::State)
-    for (const std::string& state : workbench::state_names())
-      text = std::max(text, metrics.horizontalAdvance(QString::fromStdString(state)));
-  // So does how long ago a run was made.
-  if (column == RunsModel::Created)
-    for (const char* when : {"59 min ago", "today 00:00", "yesterday", "30 Nov 2000"})
-      text = std::max(text, metrics.horizontalAdvance(QLatin1String(when)));
+  const CellFont& font = isText(column)              ? wordsFont()
+                         : column == RunsModel::Name ? strongFont()
+                                                     : digitsFont();
+  const int text = std::max(font.widthOf(index.data().toString()), leastWidth(column));
   return {kLeft + before + text + 1 + kRight, 0};
 }
 

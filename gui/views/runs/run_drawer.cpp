@@ -20,7 +20,7 @@ const char* const kEnvironment[] = {"host", "cpu", "gpu", "engine", "torch"};
 
 QString summaryOf(const RunRow& row) {
   QStringList parts{QObject::tr("on %1").arg(format::shortName(row.summary.target)),
-                    format::plural(row.trained(), QObject::tr("step"))};
+                    format::plural(row.trained(), counted::kStep)};
   if (const auto seconds = row.seconds())
     parts.last() += QObject::tr(" in %1").arg(format::seconds(*seconds));
   if (row.summary.lineage && row.trained() > 0)

@@ -37,7 +37,8 @@ void RunExport::describe(const QList<qint64>& runs) {
   runs_ = runs;
   export_->setEnabled(!runs.isEmpty());
   export_->setText(
-      tr("Export %1").arg(runs.size() > 1 ? format::plural(runs.size(), tr("run")) : tr("run")));
+      tr("Export %1")
+          .arg(runs.size() > 1 ? format::plural(runs.size(), counted::kRun) : tr("run")));
   checkWeights();
 }
 

@@ -48,14 +48,15 @@ void RunImport::report(const std::vector<workbench::Imported>& done) {
   }
   QStringList text;
   if (runs.size() == 1) text << tr("%1 was imported").arg(names.first());
-  if (runs.size() > 1) text << tr("%1 were imported").arg(format::plural(runs.size(), tr("run")));
+  if (runs.size() > 1)
+    text << tr("%1 were imported").arg(format::plural(runs.size(), counted::kRun));
   if (here == 1) text << tr("one run was here already");
-  if (here > 1) text << tr("%1 were here already").arg(format::plural(here, tr("run")));
+  if (here > 1) text << tr("%1 were here already").arg(format::plural(here, counted::kRun));
   if (trashed.size() == 1)
     text << tr("%1 is in the trash; Restore there brings it back").arg(trashed.first());
   if (trashed.size() > 1)
     text << tr("%1 are in the trash; Restore there brings them back")
-                .arg(format::plural(trashed.size(), tr("run")));
+                .arg(format::plural(trashed.size(), counted::kRun));
   if (!faults.isEmpty()) text << faults.first();
   if (faults.size() > 1) text << tr("and %1 more").arg(faults.size() - 1);
   Q_EMIT session_.message(text.join(QStringLiteral("; ")),

@@ -20,6 +20,7 @@ QString figureText(const RunsModel& model, int column, double value) {
 RunLines::RunLines(RunsModel& model) : runs_(model) {
   connect(&model, &QAbstractItemModel::dataChanged, this, [this] {
     filterRows();
+    sortRows();
     arrange();
   });
   connect(&model, &QAbstractItemModel::modelAboutToBeReset, this, [this] {
@@ -28,10 +29,14 @@ RunLines::RunLines(RunsModel& model) : runs_(model) {
   });
   connect(&model, &QAbstractItemModel::modelReset, this, [this] {
     filterRows();
-    take(orderRuns(runs_, shown_, sorts_, group_, folds_));
+    sortRows();
+    take(order());
     endResetModel();
     Q_EMIT rearranged();
   });
+  filterRows();
+  sortRows();
+  take(order());
 }
 
 bool RunLines::passes(int row) const {
@@ -40,21 +45,30 @@ bool RunLines::passes(int row) const {
 }
 
 void RunLines::filterRows() {
-  shown_.clear();
-  for (int row = 0; row < runs_.rowCount(); ++row)
-    if (filter_.empty() || passes(row)) shown_.push_back(row);
+  shown_.assign(static_cast<size_t>(runs_.rowCount()), true);
+  if (!filter_.empty())
+    for (size_t row = 0; row < shown_.size(); ++row) shown_[row] = passes(static_cast<int>(row));
+  shownCount_ = static_cast<int>(std::count(shown_.begin(), shown_.end(), true));
+}
+
+RunOrder RunLines::order() const {
+  std::vector<int> rows;
+  rows.reserve(static_cast<size_t>(shownCount_));
+  for (const int row : sorted_)
+    if (shown_[static_cast<size_t>(row)]) rows.push_back(row);
+  return orderRuns(runs_, rows, sorts_, groups_, folds_);
 }
 
 void RunLines::take(RunOrder order) {
   order_ = std::move(order);
   figures_.clear();
-  lineOf_.clear();
+  lineOf_.assign(static_cast<size_t>(runs_.rowCount()), -1);
   for (int i = 0; i < rowCount(); ++i)
-    if (const RunLine& each = line(i); each.row >= 0) lineOf_.insert(each.run, i);
+    if (const RunLine& each = line(i); each.row >= 0) lineOf_[static_cast<size_t>(each.row)] = i;
 }
 
 void RunLines::arrange() {
-  RunOrder order = orderRuns(runs_, shown_, sorts_, group_, folds_);
+  RunOrder order = this->order();
   if (order.lines == order_.lines) {
     take(std::move(order));
     if (rowCount() > 0) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
@@ -75,6 +89,7 @@ void RunLines::setFilter(RunFilter filter) {
 
 void RunLines::setSorts(const QList<RunSort>& sorts) {
   sorts_ = sorts;
+  sortRows();
   arrange();
   Q_EMIT sortsChanged();
 }
@@ -83,9 +98,9 @@ void RunLines::sort(int column, Qt::SortOrder order) {
   setSorts({{runs_.keyOf(column), order == Qt::DescendingOrder}});
 }
 
-void RunLines::setGroup(const QString& key) {
-  if (key == group_) return;
-  group_ = key;
+void RunLines::setGroups(const QStringList& keys) {
+  if (keys == groups_) return;
+  groups_ = keys;
   folds_ = {};
   arrange();
 }
@@ -94,8 +109,8 @@ void RunLines::fold(const QModelIndex& index, bool folded) {
   const RunLine& at = line(index.row());
   if (at.below == 0 || at.folded == folded) return;
   if (at.row < 0) {
-    const QString value = groupValue(index);
-    folded ? void(folds_.groups.insert(value)) : void(folds_.groups.remove(value));
+    const QString path = groupPath(index);
+    folded ? void(folds_.groups.insert(path)) : void(folds_.groups.remove(path));
   } else {
     folded ? void(folds_.runs.insert(at.run)) : void(folds_.runs.remove(at.run));
   }
@@ -110,7 +125,7 @@ void RunLines::setFolds(RunFolds folds) {
 void RunLines::foldAll(bool folded) {
   folds_ = {};
   if (folded) {
-    for (const RunGroup& group : order_.groups) folds_.groups.insert(group.value);
+    for (const RunGroup& group : order_.groups) folds_.groups.insert(group.path);
     for (const RunLine& each : order_.lines)
       if (each.row >= 0 && each.below > 0) folds_.runs.insert(each.run);
   }
@@ -128,25 +143,37 @@ QList<qint64> RunLines::runsOf(const QModelIndex& index) const {
 
 QList<qint64> RunLines::shownRuns() const {
   QList<qint64> found;
-  for (const int row : shown_) found.append(runs_.row(row).summary.id);
+  for (size_t row = 0; row < shown_.size(); ++row)
+    if (shown_[row]) found.append(runs_.row(static_cast<int>(row)).summary.id);
   return found;
 }
 
 int RunLines::countShown(const QList<qint64>& runs) const {
-  // Rows are in the model's order.
-  return static_cast<int>(std::ranges::count_if(
-      runs, [this](qint64 run) { return std::ranges::binary_search(shown_, runs_.indexOf(run)); }));
+  return static_cast<int>(std::ranges::count_if(runs, [this](qint64 run) {
+    const int row = runs_.indexOf(run);
+    return row >= 0 && shown_[static_cast<size_t>(row)];
+  }));
 }
 
-QString RunLines::groupValue(const QModelIndex& index) const {
+int RunLines::lineOf(qint64 run) const {
+  const int row = runs_.indexOf(run);
+  return row < 0 ? -1 : lineOf_[static_cast<size_t>(row)];
+}
+
+QString RunLines::groupPath(const QModelIndex& index) const {
   const int group = line(index.row()).group;
-  return group < 0 ? QString() : order_.groups[static_cast<size_t>(group)].value;
+  return group < 0 ? QString() : order_.groups[static_cast<size_t>(group)].path;
 }
 
-int RunLines::lineOfGroup(const QString& value) const {
-  for (int i = 0; i < rowCount(); ++i)
-    if (isHead(index(i, 0)) && groupValue(index(i, 0)) == value) return i;
-  return -1;
+int RunLines::lineOfGroup(const QString& path) const {
+  int found = -1;
+  for (int i = 0; i < rowCount(); ++i) {
+    if (!isHead(index(i, 0))) continue;
+    const QString each = groupPath(index(i, 0));
+    if (path == each) return i;
+    if (path.startsWith(each + kWithin)) found = i;
+  }
+  return found;
 }
 
 int RunLines::rowCount(const QModelIndex& parent) const {
@@ -171,10 +198,10 @@ QVariant RunLines::headData(const RunLine& head, int column, int role) const {
                                   : int(Qt::AlignVCenter | Qt::AlignLeft);
   if (column == RunsModel::Name) {
     const QString label =
-        runs_.headerData(runs_.columnOf(group_), Qt::Horizontal, Qt::DisplayRole).toString();
+        runs_.headerData(group.column, Qt::Horizontal, Qt::DisplayRole).toString();
     const QString text =
         group.value.isEmpty() ? tr("no %1").arg(label) : tr("%1 %2").arg(label, group.value);
-    const QString count = format::plural(head.below, tr("run"));
+    const QString count = format::plural(head.below, counted::kRun);
     if (role == Qt::DisplayRole) return text;
     if (role == RangeRole) return count;
     if (role == Qt::ToolTipRole || role == Qt::AccessibleTextRole)
@@ -194,9 +221,9 @@ QVariant RunLines::headData(const RunLine& head, int column, int role) const {
     case Qt::ToolTipRole:
     case Qt::AccessibleTextRole: {
       if (of.count == 0) return {};
-      QString tip =
-          tr("mean %1 of %2, from %3 to %4")
-              .arg(text(of.mean), format::plural(of.count, tr("run")), text(of.min), text(of.max));
+      QString tip = tr("mean %1 of %2, from %3 to %4")
+                        .arg(text(of.mean), format::plural(of.count, counted::kRun), text(of.min),
+                             text(of.max));
       if (of.nonfinite > 0) tip += tr("; %1 not finite").arg(of.nonfinite);
       return tip;
     }

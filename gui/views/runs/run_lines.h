@@ -22,9 +22,10 @@ class RunLines : public QAbstractTableModel {
   const RunFilter& filter() const { return filter_; }
   void setSorts(const QList<RunSort>& sorts);
   const QList<RunSort>& sorts() const { return sorts_; }
-  /// A column's key, kByLineage, or empty.
-  void setGroup(const QString& key);
-  const QString& group() const { return group_; }
+  /// Columns' keys, the outer first; kByLineage alone; or none.
+  void setGroups(const QStringList& keys);
+  const QStringList& groups() const { return groups_; }
+  bool isTree() const { return groups_.contains(kByLineage); }
   /// Folds a group or a tree, or unfolds it.
   void fold(const QModelIndex& index, bool folded);
   void foldAll(bool folded);
@@ -36,7 +37,7 @@ class RunLines : public QAbstractTableModel {
   /// The runs of the line: of a group's head all of them, folded or not.
   QList<qint64> runsOf(const QModelIndex& index) const;
   /// The runs that pass the filter.
-  int runCount() const { return static_cast<int>(shown_.size()); }
+  int runCount() const { return shownCount_; }
   QList<qint64> shownRuns() const;
   /// How many of the runs pass the filter.
   int countShown(const QList<qint64>& runs) const;
@@ -44,10 +45,10 @@ class RunLines : public QAbstractTableModel {
   /// For a line that is a run.
   const RunRow& row(const QModelIndex& index) const { return runs_.row(line(index.row()).row); }
   /// The line of a run; -1: it has none, or is folded away.
-  int lineOf(qint64 run) const { return lineOf_.value(run, -1); }
-  /// The line of a group's head.
-  int lineOfGroup(const QString& value) const;
-  QString groupValue(const QModelIndex& index) const;
+  int lineOf(qint64 run) const;
+  /// The line of a group's head, or of the group around it where that is folded.
+  int lineOfGroup(const QString& path) const;
+  QString groupPath(const QModelIndex& index) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
@@ -68,6 +69,8 @@ class RunLines : public QAbstractTableModel {
  private:
   bool passes(int row) const;
   void filterRows();
+  void sortRows() { sorted_ = sortRuns(runs_, sorts_); }
+  RunOrder order() const;
   void arrange();
   void take(RunOrder order);
   QVariant headData(const RunLine& head, int column, int role) const;
@@ -76,11 +79,13 @@ class RunLines : public QAbstractTableModel {
   RunsModel& runs_;
   RunFilter filter_;
   QList<RunSort> sorts_;
-  QString group_;
+  QStringList groups_;
   RunFolds folds_;
-  std::vector<int> shown_;  // rows that pass the filter
+  std::vector<bool> shown_;  // by row: it passes the filter
+  int shownCount_ = 0;
+  std::vector<int> sorted_;  // all rows
   RunOrder order_;
-  QHash<qint64, int> lineOf_;
+  std::vector<int> lineOf_;                                      // by row; -1: none
   mutable std::map<std::pair<int, int>, GroupFigures> figures_;  // by group and column
 };
 

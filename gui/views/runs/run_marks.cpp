@@ -66,14 +66,14 @@ RunMarks::RunMarks(Session& session, RunsModel& model, RunLines& lines, RunsTabl
     editTags(table_->viewport()->mapToGlobal(table_->visualRect(index).bottomLeft()));
   });
   connect(&lines_, &RunLines::edited, this, &RunMarks::edit);
-  connect(editor_, &TagEditor::changed, this, [this](const auto& tags) {
-    QList<qint64> runs;
-    std::map<qint64, std::vector<std::string>> of;
-    for (const auto& [run, all] : tags) runs.append(run), of[run] = all;
-    write(runs, [of](storage::Writer& writer, qint64 run) {
-      return writer.set_tags(run, of.at(run)).get();
-    });
-  });
+  connect(editor_, &TagEditor::changed, this,
+          [this](const QList<qint64>& runs, const std::vector<std::string>& add,
+                 const std::vector<std::string>& remove) {
+            write(runs, [add, remove](storage::Writer& writer, qint64 run) -> Result<> {
+              const auto tags = writer.change_tags(run, add, remove).get();
+              return tags ? Result<>{} : fail(tags);
+            });
+          });
 }
 
 QAction* RunMarks::make(const char* id, const QString& text, const QString& iconName,
@@ -140,8 +140,8 @@ void RunMarks::archive() {
     return writer.set_archived(run, !back).get();
   });
   if (back || runs.isEmpty()) return;
-  Q_EMIT session_.offered(tr("Archived %1").arg(format::plural(runs.size(), tr("run"))), tr("Undo"),
-                          [this, runs] {
+  Q_EMIT session_.offered(tr("Archived %1").arg(format::plural(runs.size(), counted::kRun)),
+                          tr("Undo"), [this, runs] {
                             write(runs, [](storage::Writer& writer, qint64 run) {
                               return writer.set_archived(run, false).get();
                             });
@@ -159,13 +159,15 @@ void RunMarks::copy(bool markdown) {
   if (runs.isEmpty()) return;
   QApplication::clipboard()->setText(textOfRuns(model_, *table_->horizontalHeader(), runs,
                                                 markdown ? RunText::markdown : RunText::tabs));
-  Q_EMIT session_.message(tr("Copied %1").arg(format::plural(runs.size(), tr("row"))), Tone::text);
+  Q_EMIT session_.message(tr("Copied %1").arg(format::plural(runs.size(), counted::kRow)),
+                          Tone::text);
 }
 
 void RunMarks::describe(const QList<qint64>& runs, bool archived) {
   archived_ = archived;
-  const QString several =
-      runs.size() > 1 ? QStringLiteral(" ") + format::plural(runs.size(), tr("run")) : QString();
+  const QString several = runs.size() > 1
+                              ? QStringLiteral(" ") + format::plural(runs.size(), counted::kRun)
+                              : QString();
   star_->setText(tr("Star%1").arg(several));
   tags_->setText(runs.size() > 1 ? tr("Tags of %1 runs …").arg(runs.size()) : tr("Tags …"));
   archive_->setText((archived ? tr("Take%1 out of the archive") : tr("Archive%1")).arg(several));

@@ -33,22 +33,19 @@ struct SortValues {
 SortValues valuesOf(const RunsModel& model, int column, bool descending) {
   SortValues values;
   values.descending = descending;
-  const int rows = model.rowCount();
-  std::vector<QVariant> keys;
-  keys.reserve(static_cast<size_t>(rows));
-  bool words = false;
-  for (int row = 0; row < rows; ++row) {
-    keys.push_back(model.index(row, column).data(RunsModel::SortRole));
-    values.absent.push_back(keys.back().isNull());
-    words = words || keys.back().typeId() == QMetaType::QString;
-  }
   QCollator collator;
   collator.setNumericMode(true);
-  for (const QVariant& key : keys)
-    if (words)
-      values.texts.push_back(collator.sortKey(key.toString()));
-    else
-      values.numbers.push_back(key.toDouble());
+  for (int row = 0; row < model.rowCount(); ++row) {
+    if (model.sortsByNumber(column)) {
+      const auto number = model.number(row, column);
+      values.absent.push_back(!number || !std::isfinite(*number));
+      values.numbers.push_back(number.value_or(0));
+    } else {
+      const QVariant text = model.index(row, column).data(RunsModel::SortRole);
+      values.absent.push_back(text.isNull());
+      values.texts.push_back(collator.sortKey(text.toString()));
+    }
+  }
   return values;
 }
 
@@ -118,9 +115,9 @@ void sortGroups(const RunsModel& model, const QList<RunSort>& sorts, int column,
   groups = std::move(sorted);
 }
 
-RunOrder byColumn(const RunsModel& model, const std::vector<int>& rows, const QList<RunSort>& sorts,
-                  int column, const RunFolds& folds) {
-  RunOrder order;
+std::vector<RunGroup> groupsBy(const RunsModel& model, const std::vector<int>& rows,
+                               const QList<RunSort>& sorts, int column) {
+  std::vector<RunGroup> groups;
   QHash<QString, size_t> known;
   for (const int row : rows) {
     QString value = model.index(row, column).data().toString();
@@ -128,28 +125,62 @@ RunOrder byColumn(const RunsModel& model, const std::vector<int>& rows, const QL
     const auto [at, isNew] = [&] {
       const auto found = known.constFind(value);
       if (found != known.constEnd()) return std::pair(*found, false);
-      known.insert(value, order.groups.size());
-      return std::pair(order.groups.size(), true);
+      known.insert(value, groups.size());
+      return std::pair(groups.size(), true);
     }();
-    if (isNew) order.groups.push_back({value, {}});
-    order.groups[at].rows.push_back(row);
+    if (isNew) groups.push_back({value, {}, column, value});
+    groups[at].rows.push_back(row);
   }
-  sortGroups(model, sorts, column, order.groups);
-  for (size_t at = 0; at < order.groups.size(); ++at) {
-    const RunGroup& group = order.groups[at];
-    RunLine head;
-    head.group = static_cast<int>(at);
-    head.below = static_cast<int>(group.rows.size());
-    head.folded = folds.groups.contains(group.value);
-    order.lines.push_back(head);
-    if (head.folded) continue;
-    for (const int row : group.rows) {
-      order.lines.push_back(lineOf(model, row));
-      order.lines.back().group = static_cast<int>(at);
+  sortGroups(model, sorts, column, groups);
+  return groups;
+}
+
+/// The groups of the first column, each with the groups of the other columns in it.
+class Groups {
+ public:
+  Groups(const RunsModel& model, const QList<RunSort>& sorts, const std::vector<int>& columns,
+         const RunFolds& folds)
+      : model_(model), sorts_(sorts), columns_(columns), folds_(folds) {}
+
+  RunOrder order(const std::vector<int>& rows) {
+    add(rows, 0, {}, true);
+    return std::move(order_);
+  }
+
+ private:
+  void add(const std::vector<int>& rows, int depth, const QString& around, bool visible) {
+    const auto level = static_cast<size_t>(depth);
+    for (RunGroup& group : groupsBy(model_, rows, sorts_, columns_[level])) {
+      if (depth > 0) group.path = around + kWithin + group.value;
+      RunLine head;
+      head.group = static_cast<int>(order_.groups.size());
+      head.depth = depth;
+      head.below = static_cast<int>(group.rows.size());
+      head.folded = folds_.groups.contains(group.path);
+      const QString path = group.path;
+      const bool nests = level + 1 < columns_.size();
+      const std::vector<int> inner = nests ? group.rows : std::vector<int>();  // `groups` grows
+      order_.groups.push_back(std::move(group));
+      if (visible) order_.lines.push_back(head);
+      const bool open = visible && !head.folded;
+      if (nests) {
+        add(inner, depth + 1, path, open);
+        continue;
+      }
+      if (!open) continue;
+      for (const int row : order_.groups.back().rows) {
+        order_.lines.push_back(lineOf(model_, row));
+        order_.lines.back().group = head.group;
+      }
     }
   }
-  return order;
-}
+
+  const RunsModel& model_;
+  const QList<RunSort>& sorts_;
+  const std::vector<int>& columns_;
+  const RunFolds& folds_;
+  RunOrder order_;
+};
 
 class Tree {
  public:
@@ -206,12 +237,20 @@ class Tree {
 
 }  // namespace
 
-RunOrder orderRuns(const RunsModel& model, std::vector<int> rows, const QList<RunSort>& sorts,
-                   const QString& group, const RunFolds& folds) {
+std::vector<int> sortRuns(const RunsModel& model, const QList<RunSort>& sorts) {
+  std::vector<int> rows(static_cast<size_t>(model.rowCount()));
+  std::iota(rows.begin(), rows.end(), 0);
   Sorter(model, sorts).sort(rows);
-  if (group == kByLineage) return Tree(model, rows, folds).order(rows);
-  if (const int column = model.columnOf(group); column >= 0)
-    return byColumn(model, rows, sorts, column, folds);
+  return rows;
+}
+
+RunOrder orderRuns(const RunsModel& model, const std::vector<int>& rows,
+                   const QList<RunSort>& sorts, const QStringList& groups, const RunFolds& folds) {
+  if (groups.contains(kByLineage)) return Tree(model, rows, folds).order(rows);
+  std::vector<int> columns;
+  for (const QString& key : groups)
+    if (const int column = model.columnOf(key); column >= 0) columns.push_back(column);
+  if (!columns.empty()) return Groups(model, sorts, columns, folds).order(rows);
   RunOrder order;
   order.lines.reserve(rows.size());
   for (const int row : rows) order.lines.push_back(lineOf(model, row));
@@ -224,19 +263,16 @@ GroupFigures figuresOf(const RunsModel& model, const std::vector<int>& rows, int
   figures.min = std::numeric_limits<double>::infinity();
   figures.max = -figures.min;
   for (const int row : rows) {
-    const QModelIndex index = model.index(row, column);
-    const QVariant value = index.data(RunsModel::SortRole);
-    if (value.isNull() || value.typeId() == QMetaType::QString) {
-      // NaN and infinity are no values to sort by.
-      const QString text = index.data().toString();
-      figures.nonfinite += text == QStringLiteral("NaN") || text.contains(QChar(0x221e));
+    const auto number = model.number(row, column);
+    if (!number) continue;
+    if (!std::isfinite(*number)) {
+      ++figures.nonfinite;
       continue;
     }
-    const double number = value.toDouble();
     ++figures.count;
-    sum += number;
-    figures.min = std::min(figures.min, number);
-    figures.max = std::max(figures.max, number);
+    sum += *number;
+    figures.min = std::min(figures.min, *number);
+    figures.max = std::max(figures.max, *number);
   }
   if (figures.count > 0) figures.mean = sum / figures.count;
   return figures;

@@ -1,10 +1,11 @@
-// How runs become the lines of a table: sorted by several columns, in groups of one value or in
-// trees of runs that go on from each other. Plain data, without a window.
+// How runs become the lines of a table: sorted by several columns, in groups of one value, which
+// may hold groups of another, or in trees of runs that go on from each other. Plain data, without a
+// window.
 #pragma once
 
 #include <QList>
 #include <QSet>
-#include <QString>
+#include <QStringList>
 #include <vector>
 
 #include "gui/views/runs/runs_model.h"
@@ -24,8 +25,8 @@ inline const QString kByLineage = QStringLiteral("lineage");
 struct RunLine {
   int row = -1;            // of the model; -1: a group's head
   storage::RunId run = 0;  // 0: a group's head
-  int group = -1;          // of RunOrder::groups
-  int depth = 0;           // in a tree
+  int group = -1;          // of RunOrder::groups, the innermost
+  int depth = 0;           // in a tree; of a head: groups around it
   int below = 0;           // runs under this one that fold with it
   bool folded = false;
   bool operator==(const RunLine&) const = default;
@@ -34,11 +35,18 @@ struct RunLine {
 struct RunGroup {
   QString value;          // as the table writes it
   std::vector<int> rows;  // sorted
+  int column = -1;        // whose value it is
+  QString path;           // its name among folds: `value` after those of the groups around it
 };
+
+/// Between the values of a path.
+inline constexpr QChar kWithin = QChar(0x1f);
+/// Groups within groups: so many keys at most.
+inline constexpr int kMaxGroupKeys = 2;
 
 /// The folded groups and trees; they stay so while the runs change.
 struct RunFolds {
-  QSet<QString> groups;
+  QSet<QString> groups;  // paths
   QSet<qint64> runs;
 };
 
@@ -47,9 +55,13 @@ struct RunOrder {
   std::vector<RunGroup> groups;
 };
 
-/// `rows`: those that are shown. `group`: a column's key, kByLineage, or empty.
-RunOrder orderRuns(const RunsModel& model, std::vector<int> rows, const QList<RunSort>& sorts,
-                   const QString& group, const RunFolds& folds);
+/// All rows, sorted.
+std::vector<int> sortRuns(const RunsModel& model, const QList<RunSort>& sorts);
+
+/// `rows`: those that are shown, sorted. `groups`: columns' keys, the outer first; kByLineage
+/// alone; or none.
+RunOrder orderRuns(const RunsModel& model, const std::vector<int>& rows,
+                   const QList<RunSort>& sorts, const QStringList& groups, const RunFolds& folds);
 
 /// A column's values over a group.
 struct GroupFigures {

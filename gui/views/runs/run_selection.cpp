@@ -1,6 +1,5 @@
 #include "gui/views/runs/run_selection.h"
 
-#include <QSet>
 #include <algorithm>
 #include <utility>
 
@@ -28,6 +27,12 @@ QList<qint64> RunSelection::runs() const {
   return runs + hidden_;
 }
 
+bool RunSelection::isTicked(qint64 run) const {
+  if (!ticks_) return false;
+  const int line = lines_.lineOf(run);
+  return line >= 0 ? isSelected(lines_.index(line, 0)) : hiddenRuns_.contains(run);
+}
+
 /// Few stretches of rows instead of many rows: what a selection costs follows its stretches.
 QItemSelection RunSelection::stretchesOf(QList<int> rows) const {
   std::ranges::sort(rows);
@@ -47,7 +52,7 @@ void RunSelection::keep() {
   const QModelIndex current = currentIndex();
   currentColumn_ = current.column();
   current_ = current.isValid() ? lines_.line(current.row()).run : 0;
-  currentGroup_ = current.isValid() ? lines_.groupValue(current) : QString();
+  currentGroup_ = current.isValid() ? lines_.groupPath(current) : QString();
 }
 
 void RunSelection::restore() {
@@ -70,6 +75,7 @@ void RunSelection::choose(const QList<qint64>& runs) {
     else if (lines_.runs().indexOf(run) >= 0)
       hidden_.append(run);
   }
+  hiddenRuns_ = QSet<qint64>(hidden_.begin(), hidden_.end());
   select(stretchesOf(std::move(seen)), ClearAndSelect | Rows);
 }
 
@@ -86,7 +92,10 @@ void RunSelection::tick(const QList<qint64>& runs, bool ticked) {
 }
 
 void RunSelection::select(const QItemSelection& selection, SelectionFlags command) {
-  if ((command & Clear) && !keeping_) hidden_.clear();
+  if ((command & Clear) && !keeping_) {
+    hidden_.clear();
+    hiddenRuns_.clear();
+  }
   QItemSelectionModel::select(selection, command);
   if (keeping_ || command == NoUpdate) return;
   const bool adds = (command & (Select | Toggle)) && !(command & Clear);

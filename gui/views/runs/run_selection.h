@@ -5,6 +5,7 @@
 
 #include <QItemSelectionModel>
 #include <QList>
+#include <QSet>
 
 #include "gui/views/runs/run_lines.h"
 
@@ -21,6 +22,8 @@ class RunSelection : public QItemSelectionModel {
   int hidden() const { return static_cast<int>(hidden_.size()); }
   /// The chosen ones were ticked, or are several.
   bool ticks() const { return ticks_; }
+  /// Also of a run that a fold or the filter hides.
+  bool isTicked(qint64 run) const;
   /// Lines come and go at the moment: the same runs stay chosen and looked at.
   bool isKeeping() const { return keeping_; }
 
@@ -41,6 +44,7 @@ class RunSelection : public QItemSelectionModel {
 
   RunLines& lines_;
   QList<qint64> hidden_;
+  QSet<qint64> hiddenRuns_;  // the same, to look one up
   bool keeping_ = false;
   bool ticks_ = false;
   // While lines come and go.

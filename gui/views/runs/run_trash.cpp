@@ -15,7 +15,7 @@ QList<qint64> idsOf(const QList<NamedRun>& runs) {
 /// "nan-1 is …", "3 runs are …".
 QString say(const QList<NamedRun>& runs, const QString& what) {
   if (runs.size() == 1) return QObject::tr("%1 is %2").arg(runs.first().name, what);
-  return QObject::tr("%1 are %2").arg(format::plural(runs.size(), QObject::tr("run")), what);
+  return QObject::tr("%1 are %2").arg(format::plural(runs.size(), counted::kRun), what);
 }
 
 }  // namespace

@@ -25,7 +25,10 @@ RunView loadRunView(QSettings& settings, const QString& name) {
   view.added.removeDuplicates();
   view.order = settings.value("order").toStringList();
   view.pinned = settings.value("pinned").toStringList();
-  view.group = settings.value("group").toString();
+  view.groups = settings.value("group").toStringList();
+  view.groups.removeDuplicates();
+  view.groups.removeAll(QString());
+  view.groups.resize(std::min(view.groups.size(), qsizetype{kMaxGroupKeys}));
   const QVariantMap widths = settings.value("widths").toMap();
   for (auto width = widths.begin(); width != widths.end(); ++width)
     if (width->toInt() > 0) view.widths[width.key()] = std::min(width->toInt(), kMaxWidth);
@@ -53,7 +56,7 @@ void saveRunView(QSettings& settings, const QString& name, const RunView& view) 
   settings.setValue("added", view.added);
   settings.setValue("order", view.order);
   settings.setValue("pinned", view.pinned);
-  settings.setValue("group", view.group);
+  settings.setValue("group", view.groups);
   settings.setValue("widths", widths);
   settings.setValue("shown", shown);
   settings.setValue("sorts", sorts);

@@ -19,7 +19,7 @@ struct RunView {
   QMap<QString, bool> shown;  // columns that are always shown, or never
   QStringList pinned;         // keys; they stay at the left
   QList<RunSort> sorts;
-  QString group;
+  QStringList groups;  // keys, the outer first
 };
 
 /// Where views are kept in the settings; empty name: the one in use.

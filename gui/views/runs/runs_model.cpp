@@ -195,39 +195,44 @@ QString RunsModel::display(int at, int column) const {
   return QString::fromStdString(workbench::words_in(workbench::kind_of(key), *found_value));
 }
 
-QVariant RunsModel::sortKey(int at, int column) const {
+bool RunsModel::sortsByNumber(int column) const {
+  return isNumber(column) || column == Star || column == Created;
+}
+
+std::optional<double> RunsModel::number(int at, int column) const {
   const RunRow& found = row(at);
   const storage::RunSummary& run = found.summary;
   switch (column) {
     case Star:
-      return run.starred ? QVariant(1.0) : QVariant();
+      return run.starred ? std::optional(1.0) : std::nullopt;
     case Steps:
-      return QVariant::fromValue<qlonglong>(run.steps);
+      return static_cast<double>(run.steps);
     case Loss:
     case Curve:
-      return sortable(run.loss);
+      return run.loss;
     case Best:
-      return sortable(found.bestLoss);
+      return found.bestLoss;
     case Rate:
-      return sortable(run.tokens_per_second_per_rank);
+      return run.tokens_per_second_per_rank;
     case Memory:
-      return sortable(found.peakBytes);
+      return found.peakBytes;
     case Exposed:
-      return sortable(found.exposedShare);
+      return found.exposedShare;
     case Created:
       return run.created;
     case Duration:
-      return sortable(found.seconds());
+      return found.seconds();
     default:
       break;
   }
-  if (column < ColumnCount) {
-    const QString text = display(at, column);
-    return text.isEmpty() ? QVariant() : QVariant(text);
-  }
+  if (!isNumber(column)) return std::nullopt;
   const auto added = value(at, keyOf(column).toStdString());
-  if (!added) return {};
-  if (isNumber(column)) return sortable(storage::number_of(*added));
+  return added ? storage::number_of(*added) : std::nullopt;
+}
+
+QVariant RunsModel::sortKey(int at, int column) const {
+  if (sortsByNumber(column)) return sortable(number(at, column));
+  if (column >= ColumnCount && !value(at, keyOf(column).toStdString())) return {};
   const QString text = display(at, column);
   return text.isEmpty() ? QVariant() : QVariant(text);
 }

@@ -50,6 +50,10 @@ class RunsModel : public QAbstractTableModel {
   /// -1: there is none of that key.
   int columnOf(const QString& key) const;
   bool isNumber(int column) const;
+  /// Numbers, and dates and stars, too.
+  bool sortsByNumber(int column) const;
+  /// The value of such a column; it may be NaN or infinite.
+  std::optional<double> number(int row, int column) const;
 
   /// Takes in a new reading, newest first.
   void setRows(std::vector<RunRow> rows);

@@ -244,8 +244,8 @@ QWidget* RunsPage::makeTable() {
 
 QString RunsPage::subtitle() const {
   const int all = model_.rowCount(), shown = lines_.runCount();
-  QString text = shown == all ? format::plural(all, tr("run"))
-                              : tr("%1 of %2").arg(shown).arg(format::plural(all, tr("run")));
+  QString text = shown == all ? format::plural(all, counted::kRun)
+                              : tr("%1 of %2").arg(shown).arg(format::plural(all, counted::kRun));
   if (const auto chosen = selectedRuns().size(); chosen > 1 || selection_->hidden() > 0)
     text += tr(", %1 selected").arg(chosen);
   if (selection_->hidden() > 0) text += tr(", %1 of them hidden").arg(selection_->hidden());
@@ -394,13 +394,14 @@ void RunsPage::describeActions() {
   compare_->setText(runs.size() > 1 ? tr("Compare %1").arg(runs.size()) : tr("Compare"));
   stop_->setEnabled(!running.isEmpty());
   stop_->setText(running.size() > 1 ? tr("Stop %1 runs").arg(running.size()) : tr("Stop run"));
-  const QString several = runs.size() > 1 ? format::plural(runs.size(), tr("run")) : tr("run");
+  const QString several = runs.size() > 1 ? format::plural(runs.size(), counted::kRun) : tr("run");
   const QString none = runs.isEmpty() ? tr("no run is selected") : QString();
   QString still;
   if (running.size() == 1)
     still = tr("%1 is running: stop it first").arg(named(running).first().name);
   if (running.size() > 1)
-    still = tr("%1 are running: stop them first").arg(format::plural(running.size(), tr("run")));
+    still =
+        tr("%1 are running: stop them first").arg(format::plural(running.size(), counted::kRun));
   allow(discard_,
         runs.size() > 1 ? tr("Move %1 to the trash").arg(several) : tr("Move to the trash"),
         runs.isEmpty() ? none : still);
@@ -427,7 +428,7 @@ void RunsPage::applyFilter(const RunFilter& filter) {
   const auto& problem = filter.problem();
   noMatch_->setText(
       problem ? tr("The filter is not understood: %1").arg(QString::fromStdString(problem->text))
-              : tr("It hides %1.").arg(format::plural(model_.rowCount(), tr("run"))));
+              : tr("It hides %1.").arg(format::plural(model_.rowCount(), counted::kRun)));
   showNoMatch();
   Q_EMIT headerChanged();
 }

@@ -1,8 +1,11 @@
 #include "gui/views/runs/runs_table.h"
 
 #include <QMouseEvent>
+#include <QPainter>
 #include <QSet>
 #include <algorithm>
+
+#include "gui/theme/theme.h"
 
 namespace heddle::gui {
 namespace {
@@ -10,6 +13,21 @@ namespace {
 constexpr int kIndent = 16, kTriangle = 18;
 
 }  // namespace
+
+/// Qt moves the picture of an opaque viewport that nothing covers, and paints the rows that come
+/// into view; of any other it paints all rows at each step of the wheel.
+RunsTable::RunsTable(QWidget* parent) : QTableView(parent) {
+  viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
+  setProperty("ringed", true);  // room for the focus line
+}
+
+/// The ground of all cells, and of what is next to them.
+void RunsTable::paintEvent(QPaintEvent* event) {
+  QPainter painter(viewport());
+  for (const QRect& part : event->region()) painter.fillRect(part, colors().surface);
+  painter.end();
+  QTableView::paintEvent(event);
+}
 
 QRect RunsTable::triangle(const QRect& nameCell, int depth) {
   return {nameCell.left() + 4 + depth * kIndent, nameCell.top(), kTriangle, nameCell.height()};
@@ -120,7 +138,7 @@ void RunsTable::mouseDoubleClickEvent(QMouseEvent* event) {
   QTableView::mouseDoubleClickEvent(event);
 }
 
-/// Left folds, Right unfolds; from a run in a group Left goes to the group's head.
+/// Left folds, Right unfolds; from a run or group in a group Left goes to that one's head.
 bool RunsTable::foldedByKey(const QKeyEvent* event) {
   const QModelIndex at = currentIndex();
   if (!at.isValid() || event->modifiers() & ~Qt::KeypadModifier) return false;
@@ -143,9 +161,12 @@ bool RunsTable::foldedByKey(const QKeyEvent* event) {
     lines().fold(at, true);
     return true;
   }
-  for (int row = at.row() - 1; row >= 0 && !head && lines().group().size() > 0; --row) {
+  const bool outermost = head && line.depth == 0;
+  for (int row = at.row() - 1; row >= 0 && !outermost && !lines().groups().isEmpty(); --row) {
     const RunLine& above = lines().line(row);
-    if (above.row >= 0 && above.depth >= line.depth) continue;
+    if (head ? above.row >= 0 || above.depth >= line.depth
+             : above.row >= 0 && above.depth >= line.depth)
+      continue;
     selectionModel()->setCurrentIndex(model()->index(row, at.column()),
                                       QItemSelectionModel::NoUpdate);
     return true;

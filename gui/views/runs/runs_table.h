@@ -17,7 +17,7 @@ class RunsTable : public QTableView {
   Q_OBJECT
 
  public:
-  using QTableView::QTableView;
+  explicit RunsTable(QWidget* parent = nullptr);
 
   static KeyTable keys();
   bool isEditing() const { return state() == EditingState; }
@@ -36,6 +36,7 @@ class RunsTable : public QTableView {
   void headerMenuPressed(int column);
 
  protected:
+  void paintEvent(QPaintEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;

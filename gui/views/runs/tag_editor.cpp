@@ -3,6 +3,7 @@
 #include <QKeyEvent>
 #include <QScreen>
 #include <algorithm>
+#include <utility>
 
 #include "gui/theme/theme.h"
 #include "gui/widgets/layouts.h"
@@ -12,6 +13,7 @@ namespace heddle::gui {
 namespace {
 
 constexpr int kTagsWide = 240, kTagsHigh = 260, kMaxTag = 60;
+constexpr int kBefore = Qt::UserRole;  // an item's state in the store
 
 }  // namespace
 
@@ -32,16 +34,18 @@ TagEditor::TagEditor(QWidget* parent) : QFrame(parent, Qt::Popup) {
   connect(list_, &QListWidget::itemClicked, this, &TagEditor::toggle);
 }
 
-QListWidgetItem* TagEditor::add(const QString& tag, Qt::CheckState state) {
+QListWidgetItem* TagEditor::add(const QString& tag, Qt::CheckState before) {
   auto* item = new QListWidgetItem(tag, list_);
   item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable);  // a click anywhere in it toggles
-  item->setCheckState(state);
+  item->setCheckState(before);
+  item->setData(kBefore, before);
   return item;
 }
 
 void TagEditor::open(const QPoint& globalPosition, const std::vector<storage::RunSummary>& runs,
                      const QStringList& all) {
-  runs_ = runs;
+  runs_.clear();
+  for (const storage::RunSummary& run : runs) runs_.append(run.id);
   list_->clear();
   field_->clear();
   QStringList tags = all;
@@ -79,10 +83,7 @@ void TagEditor::takeTyped() {
     return toggle(list_->currentItem());
   if (typed.isEmpty()) return hide();
   const auto found = list_->findItems(typed, Qt::MatchFixedString);
-  if (found.isEmpty())
-    add(typed, Qt::Checked);
-  else
-    toggle(found.first());
+  toggle(found.isEmpty() ? add(typed, Qt::Unchecked) : found.first());
   field_->clear();
 }
 
@@ -99,20 +100,15 @@ bool TagEditor::eventFilter(QObject*, QEvent* event) {
 
 void TagEditor::hideEvent(QHideEvent* event) {
   QFrame::hideEvent(event);
-  std::vector<std::pair<storage::RunId, std::vector<std::string>>> changes;
-  for (storage::RunSummary& run : runs_) {
-    std::vector<std::string> tags = run.tags;
-    for (int row = 0; row < list_->count(); ++row) {
-      const std::string tag = list_->item(row)->text().toStdString();
-      const auto found = std::ranges::find(tags, tag);
-      const Qt::CheckState state = list_->item(row)->checkState();
-      if (state == Qt::Checked && found == tags.end()) tags.push_back(tag);
-      if (state == Qt::Unchecked && found != tags.end()) tags.erase(found);
-    }
-    if (tags != run.tags) changes.emplace_back(run.id, std::move(tags));
+  std::vector<std::string> added, removed;
+  for (int row = 0; row < list_->count(); ++row) {
+    const QListWidgetItem* item = list_->item(row);
+    const Qt::CheckState state = item->checkState();
+    if (state == item->data(kBefore).toInt()) continue;
+    (state == Qt::Checked ? added : removed).push_back(item->text().toStdString());
   }
-  runs_.clear();
-  if (!changes.empty()) Q_EMIT changed(changes);
+  const QList<qint64> runs = std::exchange(runs_, {});
+  if (!runs.isEmpty() && added.size() + removed.size() > 0) Q_EMIT changed(runs, added, removed);
 }
 
 }  // namespace heddle::gui

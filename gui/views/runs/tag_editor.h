@@ -22,8 +22,9 @@ class TagEditor : public QFrame {
             const QStringList& all);
 
  Q_SIGNALS:
-  /// The run's new tags, of each run that has changed.
-  void changed(const std::vector<std::pair<storage::RunId, std::vector<std::string>>>& tags);
+  /// The tags that those runs get and lose; what else they have stays.
+  void changed(const QList<qint64>& runs, const std::vector<std::string>& add,
+               const std::vector<std::string>& remove);
 
  protected:
   void hideEvent(QHideEvent* event) override;
@@ -33,11 +34,12 @@ class TagEditor : public QFrame {
   void filter(const QString& typed);
   void toggle(QListWidgetItem* item);
   void takeTyped();
-  QListWidgetItem* add(const QString& tag, Qt::CheckState state);
+  /// `before`: as the runs have it in the store.
+  QListWidgetItem* add(const QString& tag, Qt::CheckState before);
 
   SearchField* field_;
   QListWidget* list_;
-  std::vector<storage::RunSummary> runs_;
+  QList<qint64> runs_;
 };
 
 }  // namespace heddle::gui

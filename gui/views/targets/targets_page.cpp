@@ -166,7 +166,7 @@ QWidget* TargetsPage::makeDetail() {
 
 QString TargetsPage::subtitle() const {
   const int offered = model_.rowCount() - model_.targets();
-  QString text = format::plural(model_.targets(), tr("target"));
+  QString text = format::plural(model_.targets(), counted::kTarget);
   if (offered > 0) text += tr(", %1 offered by ~/.ssh/config").arg(offered);
   return text;
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "gui/charts/chart_group.h"
+#include "gui/charts/legend.h"
 #include "gui/theme/qcustomplot.h"
 #include "gui/theme/theme.h"
 #include "tests/support/test_class.h"
@@ -51,6 +52,40 @@ class LineChartTest : public QObject {
     const int after = chart.redraws();
     QTest::qWait(600);
     QCOMPARE(chart.redraws(), after);  // nothing changed, nothing is drawn
+  }
+
+  void a_legend_without_room_says_how_many_more_and_lists_them() {
+    Legend legend;
+    QVector<LegendEntry> entries;
+    for (int i = 1; i <= 5; ++i) entries.append({QStringLiteral("run-%1").arg(i), Qt::blue});
+    legend.setEntries(entries);
+    legend.resize(legend.sizeHint());
+    legend.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&legend));
+    auto* more = legend.findChild<QPushButton*>(QStringLiteral("moreCurves"));
+    QVERIFY(!more->isVisible());
+    for (int width = legend.sizeHint().width() - 4; width >= legend.minimumSizeHint().width();
+         width -= 7) {
+      legend.setFixedWidth(width);
+      QVERIFY(more->isVisible());
+      QVERIFY2(more->geometry().right() < width, qPrintable(more->text()));
+      QVERIFY2(more->fontMetrics().horizontalAdvance(more->text()) <= more->width(),
+               qPrintable(more->text()));
+    }
+    legend.setFixedWidth(160);
+    QCOMPARE(more->text(), QString("+3 more"));
+    legend.setFixedWidth(legend.minimumSizeHint().width());
+    QCOMPARE(more->text(), QString("5 curves"));
+    QTest::mouseClick(more, Qt::LeftButton);
+    auto* list = legend.findChild<QFrame*>(QStringLiteral("allCurves"));
+    QVERIFY(list && list->isVisible());
+    QCOMPARE(list->findChildren<Legend*>().size(), 5);
+    QCOMPARE(list->findChildren<Legend*>().last()->accessibleName(), QString("run-5"));
+    list->close();
+    // One alone is shown, however little of its name there is room for.
+    legend.setEntries({{QString(80, 'x'), Qt::blue}});
+    legend.setFixedWidth(50);
+    QVERIFY(!more->isVisible());
   }
 
   void of_many_smoothed_curves_only_the_highlighted_one_shows_its_samples() {

@@ -122,7 +122,7 @@ class ComparePageTest : public QObject {
     auto reader = must(storage::Reader::open(path));
     const auto answer = must(CompareReader().read(reader, {.runs = {first, second}}));
     std::vector<std::string> differing;
-    for (const storage::Compared& key : answer.data->comparison.recipe)
+    for (const storage::Compared& key : answer.data->comparison->recipe)
       if (key.differs()) differing.push_back(key.key);
     QCOMPARE(differing, std::vector<std::string>{"training.steps"});
   }
@@ -269,6 +269,31 @@ class ComparePageTest : public QObject {
     QCOMPARE(page.runs(), QList<qint64>{store_.runs.unwrapped});
     chooser->close();
     QTRY_VERIFY(page.isReady());
+  }
+
+  // Next to what they are coloured and grouped by there is room for one chip a line.
+  void chipsHaveTheWholeWidthOfANarrowWindow() {
+    Session session(store_.path());
+    ComparePage page(session);
+    page.resize(1036, 800);  // of a window of 1100
+    page.show();
+    page.showRuns({store_.runs.unwrapped, store_.runs.whole});
+    QTRY_VERIFY(page.isReady());
+    auto* chips = page.findChild<RunChips*>();
+    const auto* add = page.findChild<QPushButton*>(QStringLiteral("addRun"));
+    const auto top = [&](const QWidget* each) { return each->mapTo(&page, QPoint()).y(); };
+    QTRY_VERIFY(top(add) > top(chips) + chips->height() - 1);
+    QTRY_COMPARE(chips->height(), 32);  // one row
+    page.resize(2000, 800);
+    QTRY_VERIFY(top(add) < top(chips) + chips->height());
+    page.showRuns(
+        {store_.runs.unwrapped, store_.runs.whole, store_.runs.failed, store_.runs.stopped});
+    QTRY_VERIFY(page.isReady());
+    page.resize(1300, 800);
+    QTRY_VERIFY(top(add) > top(chips) + chips->height() - 1);
+    page.showRuns({store_.runs.whole});  // fewer chips need less room
+    QTRY_VERIFY(page.isReady());
+    QTRY_VERIFY(top(add) < top(chips) + chips->height());
   }
 
   void whatIsInTheTrashIsNotCompared() {

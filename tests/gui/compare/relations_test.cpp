@@ -19,7 +19,7 @@ ComparedKey keyOf(const std::string& name, const std::vector<storage::Value>& va
   storage::Compared row{name, {}};
   for (const storage::Value& value : values) row.values.emplace_back(value);
   comparison.recipe = {row};
-  return comparedKeys(comparison, 0, true).front();
+  return comparedKeys(comparison, true)->front();
 }
 
 }  // namespace

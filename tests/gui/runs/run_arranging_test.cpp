@@ -76,6 +76,20 @@ class RunArrangingTest : public QObject {
     QCOMPARE(cell("warm-2", "best loss"), QString("2.200"));
   }
 
+  void longNamesOfColumnsAreElidedInTheirPanel() {
+    auto* list = openPanel()->findChild<QListView*>();
+    const QAbstractItemModel& names = *list->model();
+    int longest = 0;
+    for (int row = 0; row < names.rowCount(); ++row) {
+      const QString name = names.index(row, 0).data().toString();
+      QCOMPARE(names.index(row, 0).data(Qt::ToolTipRole).toString(), name);
+      longest = std::max(longest, list->fontMetrics().horizontalAdvance(name));
+    }
+    QVERIFY(longest + 40 > list->viewport()->width());
+    QCOMPARE(list->horizontalScrollBar()->maximum(), 0);
+    QVERIFY(list->visualRect(names.index(0, 0)).right() <= list->viewport()->width());
+  }
+
   // The store's values, once read, are those that the table sorts, groups and filters by.
   void theMeanOfTheLastSamplesIsAColumn() {
     auto* panel = openPanel();
@@ -206,6 +220,70 @@ class RunArrangingTest : public QObject {
     QVERIFY(page_->subtitle().startsWith("6 runs"));
   }
 
+  void groupsNestByASecondKey() {
+    addColumn(QStringLiteral("optimizer.lr"));
+    addColumn(QStringLiteral("run: group"));
+    groupBy(QStringLiteral("group"));
+    thenBy(QStringLiteral("optimizer.lr"));
+    const QStringList all{"group cool sweep", "optimizer.lr 1e-4", "cool-2",   "cool-1",
+                          "no group",         "optimizer.lr 3e-4", "infinite", "warm-2",
+                          "warm-1",           "no optimizer.lr",   "empty"};
+    QCOMPARE(shown(), all);
+    QVERIFY(
+        page_->findChild<QPushButton*>("groupRuns")->text().endsWith("group, then optimizer.lr"));
+    QCOMPARE(lines()->index(4, RunsModel::Name).data(RunLines::RangeRole).toString(),
+             QString("4 runs"));
+    const QModelIndex best = lines()->index(5, RunsModel::Best);  // of the inner group
+    QCOMPARE(best.data().toString(), QString("2.325"));
+    QCOMPARE(best.data(RunLines::RangeRole).toString(), QString("2.200 – 2.450"));
+    // Each level folds; Left goes from run to inner head to outer head.
+    clickCell(3, RunsModel::Name);
+    QTest::keyClick(table(), Qt::Key_Left);
+    QCOMPARE(table()->currentIndex().row(), 1);
+    QTest::keyClick(table(), Qt::Key_Left);
+    QCOMPARE(lines()->rowCount(), 9);
+    QTest::keyClick(table(), Qt::Key_Left);
+    QCOMPARE(table()->currentIndex().row(), 0);
+    QTest::keyClick(table(), Qt::Key_Left);
+    QCOMPARE(lines()->rowCount(), 8);
+    clickCell(0, RunsModel::Check);
+    QCOMPARE(page_->selectedRuns().size(), 2);
+    QVERIFY(static_cast<RunSelection*>(table()->selectionModel())
+                ->isTicked(page_->selectedRuns().first()));
+    QTest::keyClick(table(), Qt::Key_Right);  // what was folded in it still is
+    QCOMPARE(lines()->rowCount(), 9);
+    inMenuOf("groupRuns", QStringLiteral("Fold all"));
+    QCOMPARE(shown(), (QStringList{"group cool sweep", "no group"}));
+    inMenuOf("groupRuns", QStringLiteral("Unfold all"));
+    QCOMPARE(shown(), all);
+    // A run that is looked at leaves its place to the head that is still seen.
+    table()->setCurrentIndex(lines()->index(8, RunsModel::Name));
+    inMenuOf("groupRuns", QStringLiteral("Fold all"));
+    QCOMPARE(table()->currentIndex().row(), 1);
+    thenBy(QStringLiteral("Nothing"));
+    QCOMPARE(shown().size(), 8);
+    inHeaderMenu(RunsModel::State, QStringLiteral("Group by group, then state"));
+    QCOMPARE(shown().value(1), QString("state done"));
+  }
+
+  void aViewKeepsBothKeysOfGroups() {
+    RunView view;
+    view.groups = QStringList{"group", "mean(loss, 2)"};
+    saveRunView(*openSettings(), QStringLiteral("two"), view);
+    QCOMPARE(loadRunView(*openSettings(), QStringLiteral("two")).groups, view.groups);
+    view.groups.clear();
+    saveRunView(*openSettings(), QStringLiteral("two"), view);
+    QVERIFY(loadRunView(*openSettings(), QStringLiteral("two")).groups.isEmpty());
+    // As an older window has kept it, and as a person may have written it.
+    auto settings = openSettings();
+    settings->setValue("runs/views/two/group", "mean(loss, 2)");
+    QCOMPARE(loadRunView(*settings, QStringLiteral("two")).groups, QStringList{"mean(loss, 2)"});
+    settings->setValue("runs/views/two/group", "");
+    QVERIFY(loadRunView(*settings, QStringLiteral("two")).groups.isEmpty());
+    settings->setValue("runs/views/two/group", QStringList{"a", "a", "", "b", "c"});
+    QCOMPARE(loadRunView(*settings, QStringLiteral("two")).groups, (QStringList{"a", "b"}));
+  }
+
   void runsOfASweepAreGroupedByOneEntryOfTheMenu() {
     QVERIFY(columnCalled("group") < 0);
     groupBy(QStringLiteral("sweep: runs that were launched together"));
@@ -245,7 +323,7 @@ class RunArrangingTest : public QObject {
     model.setRows({arrangedRun(5, "other", 1), arrangedRun(4, "b2", 1, 2),
                    arrangedRun(3, "c", 1, 2), arrangedRun(2, "b", 1, 1), arrangedRun(1, "a", 1)});
     tree.setSorts({{"created", false}});
-    tree.setGroup(kByLineage);
+    tree.setGroups({kByLineage});
     const auto text = [&] {
       QStringList all;
       for (int i = 0; i < tree.rowCount(); ++i)
@@ -289,7 +367,7 @@ class RunArrangingTest : public QObject {
                                        "cool-2", "cool-1"}));
     QCOMPARE(filterField()->text(), QString("best(loss) < 3"));
     RunView view = loadRunView(*openSettings(), QStringLiteral("by/lr"));
-    QCOMPARE(view.group, QString("recipe.optimizer.lr"));
+    QCOMPARE(view.groups, QStringList{"recipe.optimizer.lr"});
     removeRunView(*openSettings(), QStringLiteral("by/lr"));
     QVERIFY(namedRunViews(*openSettings()).isEmpty());
   }
@@ -415,6 +493,14 @@ class RunArrangingTest : public QObject {
 
   void groupBy(const QString& label) {
     inMenuOf("groupRuns", label.isEmpty() ? QStringLiteral("No groups") : label);
+  }
+
+  void thenBy(const QString& label) {
+    QMenu* groups = page_->findChild<QPushButton*>(QStringLiteral("groupRuns"))->menu();
+    Q_EMIT groups->aboutToShow();
+    for (QAction* action : groups->findChild<QMenu*>(QStringLiteral("thenBy"))->actions())
+      if (action->text() == label) return action->trigger();
+    QFAIL(qPrintable("no groups then by " + label));
   }
 
   void inHeaderMenu(int column, const QString& text) {

@@ -9,6 +9,8 @@
 #include "gui/settings.h"
 #include "gui/theme/theme.h"
 #include "gui/views/runs/runs_page.h"
+#include "storage/writer.h"
+#include "tests/support/results.h"
 #include "tests/support/sample_runs.h"
 #include "tests/support/test_class.h"
 
@@ -223,6 +225,21 @@ class RunChoosingTest : public QObject {
   }
 
   // Resume of one run by its menu, then two others ticked: they are two.
+  // As trackio's issue 395 has it: a new run came, and others than before were shown.
+  void aNewRunLeavesTheTicksWhereTheyWere() {
+    tick(store_.runs.whole);
+    tick(store_.runs.failed);
+    const auto before = chosen();
+    const auto writer = must(storage::Writer::open(store_.path().toStdString()));
+    storage::NewRun run;
+    run.name = "aaa-new";
+    const auto id = must(writer->create_run(run)).id;
+    page_->activated();
+    QTRY_COMPARE(table()->model()->rowCount(), 6);
+    QCOMPARE(chosen(), before);
+    must(writer->remove(id));
+  }
+
   void theMenuIsOfTheRowItPointsAt() {
     QSignalSpy asked(session_.get(), &Session::continueRequested);
     inMenuOf(store_.runs.whole, [](QMenu* menu) {

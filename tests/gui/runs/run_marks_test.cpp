@@ -68,6 +68,20 @@ class RunMarksTest : public QObject {
     QTRY_COMPARE(lines()->rowCount(), 1);
   }
 
+  void aTagOfAnotherProcessStaysWhileTagsAreEdited() {
+    const qint64 run = store_->runs.whole;
+    click(run);
+    QTest::keyClick(table(), Qt::Key_T);
+    auto* editor = page_->findChild<TagEditor*>();
+    QTRY_VERIFY(editor->isVisible());
+    auto writer = must(storage::Writer::open(store_->path().toStdString()));
+    must(writer->change_tags(run, {"theirs"}));
+    QTest::keyClicks(editor->findChild<QLineEdit*>(), QStringLiteral("mine"));
+    QTest::keyClick(editor->findChild<QLineEdit*>(), Qt::Key_Return);
+    editor->hide();
+    QTRY_COMPARE(tags(run), (std::vector<std::string>{"theirs", "mine"}));
+  }
+
   void aNameIsEditedInPlace() {
     click(store_->runs.stopped);
     QTest::keyClick(table(), Qt::Key_F2);

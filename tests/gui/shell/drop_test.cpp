@@ -113,6 +113,17 @@ class DropTest : public QObject {
     QVERIFY(says("recipe"));
     QVERIFY(says("traces of other programs are not imported"));
     QCOMPARE(dialog()->findChildren<QPushButton*>("openRecipe").size(), 1);
+    // The columns begin at the same place in each line, and no word is cut.
+    QSet<int> names, words;
+    for (const auto* each : dialog()->findChild<QWidget*>("told")->findChildren<QLabel*>()) {
+      const bool isName = qobject_cast<const ElidedLabel*>(each);
+      (isName ? names : words).insert(each->mapTo(dialog(), QPoint()).x());
+      if (isName) continue;
+      QVERIFY2(each->wordWrap() && each->height() >= each->heightForWidth(each->width()),
+               qPrintable(each->text()));
+    }
+    QCOMPARE(names.size(), 1);
+    QCOMPARE(words.size(), 1);
     QTest::mouseClick(dialog()->findChild<QPushButton*>("importDropped"), Qt::LeftButton);
     QTRY_COMPARE(rows(), 1);
     drop({path("log.csv"), path("my.toml")});
@@ -205,8 +216,8 @@ class DropTest : public QObject {
   }
   DropDialog* dialog() const { return window_->findChild<DropDialog*>(); }
   bool says(const QString& words) const {
-    for (const auto* each : dialog()->findChildren<ElidedLabel*>())
-      if (each->fullText() == words) return true;
+    for (const auto* each : dialog()->findChildren<QLabel*>())
+      if (each->text() == words) return true;
     return false;
   }
   QString page() const { return window_->currentPage()->name(); }

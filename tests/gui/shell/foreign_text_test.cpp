@@ -45,7 +45,7 @@ class ForeignTextTest : public QObject {
     must(writer->set_environment(run_, {{"environment.host", words}, {words, 1.0}}));
     must(writer->set_results(run_, {{"remark", words}, {words, 2.0}}));
     must(writer->set_notes(run_, words));
-    must(writer->set_tags(run_, {words}));
+    must(writer->change_tags(run_, {words}));
     must(writer->add_line(run_, {.text = words}));
     must(writer->set_state(run_, storage::RunState::failed, words, 1.0));
     storage::Target target;

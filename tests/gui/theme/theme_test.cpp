@@ -5,6 +5,7 @@
 #include <QFontInfo>
 #include <QSignalSpy>
 #include <QTest>
+#include <QTranslator>
 #include <cmath>
 
 #include "gui/format.h"
@@ -158,8 +159,35 @@ class ThemeTest : public QObject {
     QTest::newRow("small") << format::significant(0.0003) << "3.00e-4";
     QTest::newRow("plain") << format::significant(4.111) << "4.11";
     QTest::newRow("signed") << format::signedValue("708 ms", true) << "−708 ms";
-    QTest::newRow("one") << format::plural(1, "rank") << "1 rank";
-    QTest::newRow("many") << format::plural(1024, "rank") << "1,024 ranks";
+    QTest::newRow("one") << format::plural(1, counted::kRank) << "1 rank";
+    QTest::newRow("many") << format::plural(1024, counted::kRank) << "1,024 ranks";
+  }
+
+  // Polish has three forms; which one, a number of any size decides.
+  void countedNounsHaveTheFormsOfALanguage() {
+    class Polish : public QTranslator {
+     public:
+      QString translate(const char* context, const char* source, const char*,
+                        int number) const override {
+        if (QLatin1String(context) != QLatin1String("heddle::gui::counted") ||
+            QLatin1String(source) != QLatin1String("%1 run(s)"))
+          return {};
+        const int unit = number % 10, tens = number / 10 % 10;
+        if (number == 1) return QStringLiteral("%1 przebieg");
+        return unit >= 2 && unit <= 4 && tens != 1 ? QStringLiteral("%1 przebiegi")
+                                                   : QStringLiteral("%1 przebiegów");
+      }
+      bool isEmpty() const override { return false; }
+    } polish;
+    QVERIFY(QCoreApplication::installTranslator(&polish));
+    QCOMPARE(format::plural(1, counted::kRun), QString("1 przebieg"));
+    QCOMPARE(format::plural(3, counted::kRun), QString("3 przebiegi"));
+    QCOMPARE(format::plural(5'000'000'012, counted::kRun), QString("5,000,000,012 przebiegów"));
+    QCOMPARE(format::plural(5'000'000'001, counted::kRun), QString("5,000,000,001 przebiegów"));
+    QCOMPARE(format::plural(2, counted::kRow), QString("2 rows"));  // not translated
+    QVERIFY(QCoreApplication::removeTranslator(&polish));
+    QCOMPARE(format::plural(5'000'000'001, counted::kRun), QString("5,000,000,001 runs"));
+    QCOMPARE(format::plural(0, counted::kFinishedRun), QString("0 finished runs"));
   }
 
   void numbersHaveUnits() {
