@@ -1,5 +1,6 @@
 #include "storage/chunk.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -30,15 +31,32 @@ void put(std::string& bytes, std::span<const Bin> items, Member Bin::*member) {
 
 template <typename Member>
 bool take(std::string_view& bytes, std::span<Bin> items, Member Bin::*member) {
-  const std::vector<uint64_t> words = take_numbers(bytes, items.size());
-  if (words.empty()) return false;
+  std::vector<uint64_t> words(items.size());
+  if (!take_numbers(bytes, words)) return false;
   for (size_t i = 0; i < items.size(); ++i) set(items[i].*member, words[i]);
   return true;
 }
 
-bool take_samples(std::string_view& bytes, std::span<Bin> items) {
-  if (!take(bytes, items, &Bin::last_step) || !take(bytes, items, &Bin::last)) return false;
-  for (Bin& item : items) item = bin_of({item.last_step, item.last});
+/// The number of a chunk's items, taken off its front. 0: it is none of that level.
+size_t take_count(std::string_view& data, int64_t level) {
+  uint32_t count = 0;
+  if (data.size() < sizeof count) return 0;
+  std::memcpy(&count, data.data(), sizeof count);
+  data.remove_prefix(sizeof count);
+  return count > items_of_chunk(level) ? 0 : count;
+}
+
+/// Whether `data` is two such columns of growing steps and values.
+bool take_samples(std::string_view data, SampleColumns& samples) {
+  thread_local std::vector<uint64_t> words;
+  words.resize(samples.size());
+  if (!take_numbers(data, words)) return false;
+  bool grow = words.front() <= static_cast<uint64_t>(kLastStep);
+  for (size_t i = 1; i < words.size(); ++i) grow &= words[i - 1] < words[i];
+  if (!grow || words.back() > static_cast<uint64_t>(kLastStep)) return false;
+  std::ranges::copy(words, samples.steps.begin());
+  if (!take_numbers(data, words) || !data.empty()) return false;
+  std::memcpy(samples.values.data(), words.data(), words.size() * sizeof(uint64_t));
   return true;
 }
 
@@ -89,33 +107,78 @@ Bin merged(std::span<const Bin> bins) {
   return whole;
 }
 
+Bin merged(std::span<const int64_t> steps, std::span<const double> values) {
+  Bin whole{.first_step = steps.front(),
+            .last_step = steps.back(),
+            .min = std::numeric_limits<double>::quiet_NaN(),
+            .max = std::numeric_limits<double>::quiet_NaN(),
+            .mean = std::numeric_limits<double>::quiet_NaN(),
+            .last = values.back(),
+            .count = static_cast<uint32_t>(values.size()),
+            .nonfinite = 0};
+  double sum = 0;
+  for (const double value : values) {
+    if (!std::isfinite(value)) {
+      ++whole.nonfinite;
+      continue;
+    }
+    if (!(whole.min <= value)) whole.min = value;
+    if (!(whole.max >= value)) whole.max = value;
+    sum += value;
+  }
+  if (const uint32_t finite = whole.count - whole.nonfinite; finite > 0) whole.mean = sum / finite;
+  return whole;
+}
+
 std::string pack(std::span<const Bin> items, int64_t level) {
+  if (level == 0) {
+    SampleColumns samples;
+    for (const Bin& item : items) samples.add(item.last_step, item.last);
+    return pack(samples.steps, samples.values);
+  }
   const auto count = static_cast<uint32_t>(items.size());
   std::string bytes(reinterpret_cast<const char*>(&count), sizeof count);
-  if (level > 0) {
-    put(bytes, items, &Bin::first_step);
-    put(bytes, items, &Bin::last_step);
-    put(bytes, items, &Bin::count);
-    put(bytes, items, &Bin::nonfinite);
-    put(bytes, items, &Bin::min);
-    put(bytes, items, &Bin::max);
-    put(bytes, items, &Bin::mean);
-  } else {
-    put(bytes, items, &Bin::last_step);
-  }
+  put(bytes, items, &Bin::first_step);
+  put(bytes, items, &Bin::last_step);
+  put(bytes, items, &Bin::count);
+  put(bytes, items, &Bin::nonfinite);
+  put(bytes, items, &Bin::min);
+  put(bytes, items, &Bin::max);
+  put(bytes, items, &Bin::mean);
   put(bytes, items, &Bin::last);
   return bytes;
 }
 
+std::string pack(std::span<const int64_t> steps, std::span<const double> values) {
+  const auto count = static_cast<uint32_t>(steps.size());
+  std::string bytes(reinterpret_cast<const char*>(&count), sizeof count);
+  std::vector<uint64_t> words(steps.begin(), steps.end());
+  put_numbers(bytes, words);
+  std::memcpy(words.data(), values.data(), values.size_bytes());
+  put_numbers(bytes, words);
+  return bytes;
+}
+
 std::vector<Bin> unpack(std::string_view data, int64_t level) {
-  uint32_t count = 0;
-  if (data.size() < sizeof count) return {};
-  std::memcpy(&count, data.data(), sizeof count);
-  data.remove_prefix(sizeof count);
-  if (count > items_of_chunk(level)) return {};
-  std::vector<Bin> bins(count);
-  const bool whole = level > 0 ? take_bins(data, bins) : take_samples(data, bins);
-  return whole && data.empty() && are_sound(bins) ? bins : std::vector<Bin>{};
+  if (level == 0) {
+    SampleColumns samples;
+    unpack(data, samples);
+    std::vector<Bin> bins;
+    bins.reserve(samples.size());
+    for (size_t i = 0; i < samples.size(); ++i)
+      bins.push_back(bin_of({samples.steps[i], samples.values[i]}));
+    return bins;
+  }
+  std::vector<Bin> bins(take_count(data, level));
+  const bool whole = take_bins(data, bins) && data.empty();
+  return whole && are_sound(bins) ? bins : std::vector<Bin>{};
+}
+
+void unpack(std::string_view data, SampleColumns& samples) {
+  const size_t count = take_count(data, 0);
+  samples.steps.resize(count);
+  samples.values.resize(count);
+  if (count > 0 && !take_samples(data, samples)) samples.clear();
 }
 
 std::vector<Bin> thinned(std::vector<Bin> bins, size_t max_points) {

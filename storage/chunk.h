@@ -22,16 +22,38 @@ inline constexpr size_t kFanOut = 16;
 /// Beyond this no step is one: sums of steps stay far from overflowing.
 inline constexpr int64_t kLastStep = int64_t{1} << 53;
 
+/// Samples in columns, as a chunk of level 0 has them.
+struct SampleColumns {
+  std::vector<int64_t> steps;
+  std::vector<double> values;
+
+  bool empty() const { return steps.empty(); }
+  size_t size() const { return steps.size(); }
+  void add(int64_t step, double value) {
+    steps.push_back(step);
+    values.push_back(value);
+  }
+  void clear() {
+    steps.clear();
+    values.clear();
+  }
+};
+
 /// A sample as the bin that holds it alone.
 Bin bin_of(const Sample& sample);
 
 /// Neighbouring bins (at least one) in one.
 Bin merged(std::span<const Bin> bins);
+/// Neighbouring samples (at least one) in one.
+Bin merged(std::span<const int64_t> steps, std::span<const double> values);
 
 /// See number_column.h: steps that are evenly spaced take next to nothing.
 std::string pack(std::span<const Bin> items, int64_t level);
+std::string pack(std::span<const int64_t> steps, std::span<const double> values);
 /// Nothing unless the bytes are `pack`'s result for growing steps from 0 to kLastStep.
 std::vector<Bin> unpack(std::string_view data, int64_t level);
+/// The same of level 0, in columns.
+void unpack(std::string_view data, SampleColumns& samples);
 
 /// At most `max_points` bins: neighbours merged, evenly by number of samples.
 std::vector<Bin> thinned(std::vector<Bin> bins, size_t max_points);

@@ -18,54 +18,65 @@ namespace {
 constexpr size_t kValuesAtOnce = size_t{1} << 17;
 
 /// A level's last chunk, which may have room.
+template <typename Items>
 struct OpenChunk {
   int64_t first_index = 0;
-  std::vector<Bin> items;
+  Items items;
 };
 
-OpenChunk last_chunk(Connection& connection, const SeriesLog& at, int64_t level) {
+/// Calls `take` with the chunk's first index and its bytes, if there is one.
+template <typename Take>
+void last_chunk(Connection& connection, const SeriesLog& at, int64_t level, Take take) {
   Rows rows = connection.query(
       "SELECT first_index, data FROM chunks WHERE series = ? AND rank = ? AND epoch = ? AND level "
       "= ? "
       "ORDER BY first_step DESC LIMIT 1",
       at.series, at.rank, at.epoch, level);
-  if (!rows.next()) return {};
-  return {rows.integer(0), unpack(rows.blob(1), level)};
+  if (rows.next()) take(rows.integer(0), rows.blob(1));
 }
 
-void store(Connection& connection, const SeriesLog& at, int64_t level, const OpenChunk& chunk) {
+void store(Connection& connection, const SeriesLog& at, int64_t level, int64_t first_step,
+           int64_t first_index, size_t count, std::string_view data) {
   connection.execute(
       "INSERT OR REPLACE INTO chunks (series, rank, epoch, level, first_step, first_index, count, "
       "data) "
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-      at.series, at.rank, at.epoch, level, chunk.items.front().first_step, chunk.first_index,
-      chunk.items.size(), Blob{pack(chunk.items, level)});
+      at.series, at.rank, at.epoch, level, first_step, first_index, count, Blob{data});
 }
 
-/// Calls `left_out` with the index of each item that is not after the last one.
-void append(Connection& connection, const SeriesLog& at, int64_t level,
-            const std::vector<Bin>& items, const std::function<void(size_t)>& left_out) {
-  const size_t room = items_of_chunk(level);
-  OpenChunk chunk = last_chunk(connection, at, level);
+void store(Connection& connection, const SeriesLog& at, int64_t level,
+           const OpenChunk<std::vector<Bin>>& chunk) {
+  store(connection, at, level, chunk.items.front().first_step, chunk.first_index,
+        chunk.items.size(), pack(chunk.items, level));
+}
+
+void store(Connection& connection, const SeriesLog& at, const OpenChunk<SampleColumns>& chunk) {
+  const auto& [steps, values] = chunk.items;
+  store(connection, at, 0, steps.front(), chunk.first_index, steps.size(), pack(steps, values));
+}
+
+void append_bins(Connection& connection, const SeriesLog& at, int64_t level,
+                 const std::vector<Bin>& bins) {
+  OpenChunk<std::vector<Bin>> chunk;
+  last_chunk(connection, at, level, [&](int64_t first_index, std::string_view data) {
+    chunk = {first_index, unpack(data, level)};
+  });
   std::vector<Bin> above;
   bool changed = false;
-  for (size_t i = 0; i < items.size(); ++i) {
-    if (!chunk.items.empty() && items[i].first_step <= chunk.items.back().last_step) {
-      left_out(i);
-      continue;
-    }
-    if (chunk.items.size() == room) {
+  for (const Bin& bin : bins) {
+    if (!chunk.items.empty() && bin.first_step <= chunk.items.back().last_step) continue;
+    if (chunk.items.size() == kChunkBins) {
       if (changed) store(connection, at, level, chunk);
-      chunk.first_index += static_cast<int64_t>(room);
+      chunk.first_index += static_cast<int64_t>(kChunkBins);
       chunk.items.clear();
     }
-    chunk.items.push_back(items[i]);
+    chunk.items.push_back(bin);
     changed = true;
     if (chunk.items.size() % kFanOut == 0)
       above.push_back(merged(std::span(chunk.items).last(kFanOut)));
   }
   if (changed) store(connection, at, level, chunk);
-  if (!above.empty()) append(connection, at, level + 1, above, [](size_t) {});
+  if (!above.empty()) append_bins(connection, at, level + 1, above);
 }
 
 /// A step record with its row.
@@ -111,18 +122,18 @@ bool says_all(const WaitingStep& waiting) {
 
 /// The samples of one series, and which records they are of.
 struct NewSamples {
-  std::vector<Bin> items;
+  SampleColumns items;
   std::vector<size_t> records;
 };
 
-void append_samples(Connection& connection, const LogKey& log, std::vector<WaitingStep>& records) {
+void append_values(Connection& connection, const LogKey& log, std::vector<WaitingStep>& records) {
   std::map<std::string, NewSamples> series;
   for (size_t i = 0; i < records.size(); ++i) {
     const telemetry::Step& step = records[i].step;
     if (!is_charted(step)) continue;
     const auto put = [&](const std::string& name, double value) {
       NewSamples& samples = series[name];
-      samples.items.push_back(bin_of({step.step, value}));
+      samples.items.add(step.step, value);
       samples.records.push_back(i);
     };
     for (const auto& [name, value] : step.values)
@@ -132,7 +143,8 @@ void append_samples(Connection& connection, const LogKey& log, std::vector<Waiti
   for (const auto& [name, samples] : series) {
     const auto left_out = [&](size_t i) { records[samples.records[i]].whole = false; };
     if (const auto id = series_id(connection, log.run, name))
-      append(connection, {*id, log.rank, log.epoch}, 0, samples.items, left_out);
+      append_samples(connection, {*id, log.rank, log.epoch}, samples.items.steps,
+                     samples.items.values, left_out);
     else
       for (size_t i = 0; i < samples.records.size(); ++i) left_out(i);
   }
@@ -150,41 +162,81 @@ std::optional<StepBlock> last_block(Connection& connection, const LogKey& log) {
   return block;
 }
 
-void store(Connection& connection, const LogKey& log, const StepBlock& block) {
-  const auto [first, last] = std::ranges::minmax(block.entries, {}, &StepBlock::Entry::id);
-  connection.execute(
-      "INSERT OR REPLACE INTO step_blocks (run, rank, epoch, first_seq, last_seq, first_id, "
-      "last_id, count, digest, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      log.run, log.rank, log.epoch, block.entries.front().seq, block.entries.back().seq, first.id,
-      last.id, block.entries.size(), static_cast<int64_t>(block.digest), Blob{pack(block)});
-}
-
 /// Moves records that chunks have the whole of.
 void move_to_blocks(Connection& connection, const LogKey& log,
                     const std::vector<WaitingStep>& records) {
-  StepBlockMaker maker;
-  if (auto block = last_block(connection, log)) maker = StepBlockMaker(std::move(*block));
-  bool changed = false;
+  StepBlocks blocks(connection, log);
   for (const WaitingStep& waiting : records) {
     if (!waiting.whole || !says_all(waiting)) continue;
-    if (maker.is_full()) {
-      if (std::exchange(changed, false)) store(connection, log, maker.block());
-      maker = StepBlockMaker();
-    }
     std::vector<std::string> names;
     names.reserve(waiting.step.values.size() + 1);
     for (const auto& [name, value] : waiting.step.values) names.push_back(name);
     if (has_time(waiting.step))
       names.insert(std::ranges::lower_bound(names, kTimeSeries), kTimeSeries);
-    maker.add(waiting.id, waiting.seq, waiting.step.step, names,
-              digest_of(waiting.seq, waiting.checksum));
+    blocks.add(waiting.id, waiting.seq, waiting.step.step, names,
+               digest_of(waiting.seq, waiting.checksum));
     connection.execute("DELETE FROM records WHERE id = ?", waiting.id);
-    changed = true;
   }
-  if (changed) store(connection, log, maker.block());
+  blocks.save();
 }
 
 }  // namespace
+
+void append_samples(Connection& connection, const SeriesLog& at, std::span<const int64_t> steps,
+                    std::span<const double> values, const std::function<void(size_t)>& left_out) {
+  OpenChunk<SampleColumns> chunk;
+  last_chunk(connection, at, 0, [&](int64_t first_index, std::string_view data) {
+    chunk.first_index = first_index;
+    unpack(data, chunk.items);
+  });
+  std::vector<Bin> above;
+  bool changed = false;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (!chunk.items.empty() && steps[i] <= chunk.items.steps.back()) {
+      left_out(i);
+      continue;
+    }
+    if (chunk.items.size() == kChunkSamples) {
+      if (changed) store(connection, at, chunk);
+      chunk.first_index += static_cast<int64_t>(kChunkSamples);
+      chunk.items.clear();
+    }
+    chunk.items.add(steps[i], values[i]);
+    changed = true;
+    if (chunk.items.size() % kFanOut == 0)
+      above.push_back(merged(std::span<const int64_t>(chunk.items.steps).last(kFanOut),
+                             std::span<const double>(chunk.items.values).last(kFanOut)));
+  }
+  if (changed) store(connection, at, chunk);
+  if (!above.empty()) append_bins(connection, at, 1, above);
+}
+
+StepBlocks::StepBlocks(Connection& connection, const LogKey& log)
+    : connection_(connection), log_(log) {
+  if (auto block = last_block(connection, log)) maker_ = StepBlockMaker(std::move(*block));
+}
+
+void StepBlocks::add(int64_t id, uint64_t seq, int64_t step, const std::vector<std::string>& names,
+                     uint64_t digest) {
+  if (maker_.is_full()) {
+    save();
+    maker_ = StepBlockMaker();
+  }
+  maker_.add(id, seq, step, names, digest);
+  changed_ = true;
+}
+
+void StepBlocks::save() {
+  if (!std::exchange(changed_, false)) return;
+  const StepBlock& block = maker_.block();
+  const auto [first, last] = std::ranges::minmax(block.entries, {}, &StepBlock::Entry::id);
+  connection_.execute(
+      "INSERT OR REPLACE INTO step_blocks (run, rank, epoch, first_seq, last_seq, first_id, "
+      "last_id, count, digest, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      log_.run, log_.rank, log_.epoch, block.entries.front().seq, block.entries.back().seq,
+      first.id, last.id, block.entries.size(), static_cast<int64_t>(block.digest),
+      Blob{pack(block)});
+}
 
 void compact(Connection& connection, const LogKey& log) {
   int64_t compacted = 0;
@@ -200,7 +252,7 @@ void compact(Connection& connection, const LogKey& log) {
   while (compacted < next_seq) {
     std::vector<WaitingStep> records = next_records(connection, log, compacted);
     if (records.empty()) break;
-    append_samples(connection, log, records);
+    append_values(connection, log, records);
     move_to_blocks(connection, log, records);
     compacted = static_cast<int64_t>(records.back().seq) + 1;
   }

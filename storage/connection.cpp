@@ -11,6 +11,12 @@ namespace {
 constexpr int kBusyMilliseconds = 10'000;
 constexpr int kLargestValue = 65 << 20;  // bytes; a record once had up to 64 MiB
 
+// A cache grows until it is full, and is never smaller again. 8 MiB hold what ingestion touches
+// again; 64 MiB a page of facts for each of some thousand keys, all of which a new run touches:
+// with fewer they are written and read again and again.
+constexpr const char *kNarrowCache = "PRAGMA cache_size = -8192",
+                     *kWideCache = "PRAGMA cache_size = -65536";
+
 /// The file may be anybody's: nothing in its schema is run, no value is larger than ours can be.
 void harden(sqlite3* database) {
   for (const auto& [option, value] :
@@ -64,16 +70,19 @@ Connection::Connection(const std::string& path, Access access, const std::string
   harden(database_.getHandle());
   if (access == Access::write) {
     // FULL: bytes acknowledged to a node, which may then delete them, must outlive a power loss.
-    // The cache (64 MiB) holds a page of facts for each of some thousand keys, all of which a new
-    // run touches; with SQLite's 2 MB they are written and read again and again. temp_store: a
-    // savepoint's journal in memory, else each job writes its pages to a file again.
+    // temp_store: a savepoint's journal in memory, else each job writes its pages to a file again.
     database_.exec(
-        "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536; "
-        "PRAGMA temp_store = MEMORY");
+        "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY");
+    database_.exec(kNarrowCache);
   }
   // SQLite opens the -wal and -shm files with the first look at a page.
   database_.execAndGet("SELECT count(*) FROM sqlite_schema");
   files_.remember();
+}
+
+void Connection::set_cache(Cache cache) {
+  if (std::exchange(cache_, cache) == cache) return;
+  database_.exec(cache == Cache::wide ? kWideCache : kNarrowCache);
 }
 
 SQLite::Statement& Connection::prepared(const char* sql) {

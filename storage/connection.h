@@ -70,6 +70,11 @@ class Connection {
     return database_.getChanges();
   }
 
+  /// How many pages a writing connection keeps: most work touches few again; a new run touches a
+  /// page for each of its keys.
+  enum class Cache { narrow, wide };
+  void set_cache(Cache cache);
+
   int64_t last_insert_id() const { return database_.getLastInsertRowid(); }
   SQLite::Database& database() { return database_; }
   const std::string& path() const { return path_; }
@@ -120,6 +125,7 @@ class Connection {
   OpenFiles files_;
   SQLite::Database database_;
   std::unordered_map<std::string_view, SQLite::Statement> statements_;
+  Cache cache_ = Cache::narrow;
 };
 
 /// A consistent view over several queries; ended on destruction.

@@ -60,6 +60,12 @@ Result<Ingested> Ingestor::ingest(const LogKey& log, uint64_t offset, std::strin
   return take(log, **open);
 }
 
+Result<Ingested> Ingestor::append(const LogKey& log, std::string_view frames) {
+  Result<OpenLog*> open = this->open(log);
+  if (!open) return fail(open);
+  return ingest(log, (*open)->reader.end(), frames);
+}
+
 Result<Ingested> Ingestor::end_log(const LogKey& log) {
   Result<OpenLog*> open = this->open(log);
   if (!open) return fail(open);
@@ -79,8 +85,9 @@ Result<uint64_t> Ingestor::cursor(const LogKey& log) {
 }
 
 Result<Ingested> Ingestor::take(const LogKey& log, OpenLog& open) {
+  connection_.set_cache(Connection::Cache::narrow);
   Ingested ingested;
-  summary_steps_.clear();
+  new_steps_ = {};
   while (std::optional<Event> event = open.reader.next()) {
     if (const auto* frame = std::get_if<Frame>(&*event)) {
       ingested.records += add_frame(log, open, *frame);
@@ -145,7 +152,11 @@ void Ingestor::apply(const LogKey& log, int64_t record, const Record& content) {
     apply_start(log, *start);
   } else if (const auto* step = std::get_if<Step>(&content)) {
     if (!metrics_.add(log, *step)) warn_of_series(log);
-    if (log.rank == 0) summary_steps_.push_back(*step);
+    if (log.rank != 0) return;
+    new_steps_.last = step->step;
+    if (const auto loss = value_of(*step, kLoss)) new_steps_.loss.push_back({step->step, *loss});
+    if (const auto throughput = value_of(*step, kThroughput))
+      new_steps_.throughput.push_back({step->step, *throughput});
   } else if (const auto* spans = std::get_if<Spans>(&content)) {
     connection_.execute(
         "INSERT OR REPLACE INTO spans (run, step, rank, record) VALUES (?, ?, ?, ?)", log.run,
@@ -241,35 +252,26 @@ void Ingestor::warn(const LogKey& log, Level level, std::string text) {
 }
 
 void Ingestor::update_summary(const LogKey& log) {
-  const std::vector<Step> steps = std::exchange(summary_steps_, {});
-  if (steps.empty()) return;
+  const NewSteps steps = std::exchange(new_steps_, {});
+  if (!steps.last) return;
   Curve loss(kLossPoints);
   Curve throughput(kThroughputPoints, kWarmUpSteps);
-  double last_loss = std::nan("");
-  bool has_loss = false;
   {
     Rows rows = connection_.query("SELECT loss, throughput FROM curves WHERE run = ?", log.run);
     if (!rows.next()) return;
     loss.load(rows.blob(0));
     throughput.load(rows.blob(1));
   }
-  for (const Step& step : steps) {
-    if (const auto value = step.values.find("loss"); value != step.values.end()) {
-      loss.add(step.step, value->second);
-      last_loss = value->second;
-      has_loss = true;
-    }
-    if (const auto value = step.values.find("tokens_per_second"); value != step.values.end()) {
-      throughput.add(step.step, value->second);
-    }
-  }
+  for (const Sample& each : steps.loss) loss.add(each.step, each.value);
+  for (const Sample& each : steps.throughput) throughput.add(each.step, each.value);
   connection_.execute("UPDATE curves SET loss = ?, throughput = ? WHERE run = ?",
                       Blob{loss.bytes()}, Blob{throughput.bytes()}, log.run);
   const double median = throughput.median();
   connection_.execute(
-      "UPDATE summaries SET steps = ?, tokens_per_second_per_rank = ? WHERE run = ?",
-      steps.back().step, std::isnan(median) ? std::nullopt : std::optional(median), log.run);
-  if (!has_loss) return;
+      "UPDATE summaries SET steps = ?, tokens_per_second_per_rank = ? WHERE run = ?", *steps.last,
+      std::isnan(median) ? std::nullopt : std::optional(median), log.run);
+  if (steps.loss.empty()) return;
+  const double last_loss = steps.loss.back().value;
   std::vector<float> sparkline;
   for (const Curve::Point& point : loss.points())
     sparkline.push_back(static_cast<float>(point.value));

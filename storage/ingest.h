@@ -3,22 +3,32 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "engine/telemetry/log_reader.h"
 #include "storage/connection.h"
 #include "storage/curve.h"
 #include "storage/run_metrics.h"
 #include "storage/series.h"
+#include "storage/step_columns.h"
 #include "storage/writer.h"
 
 namespace heddle::storage {
+
+/// The metrics that a run's row has curves of.
+inline constexpr const char *kLoss = "loss", *kThroughput = "tokens_per_second";
 
 class Ingestor {
  public:
   explicit Ingestor(Connection& connection) : connection_(connection), metrics_(connection) {}
 
   Result<Ingested> ingest(const LogKey& log, uint64_t offset, std::string_view bytes);
+  /// Adds to the end of a log.
+  Result<Ingested> append(const LogKey& log, std::string_view frames);
+  Result<Ingested> append(const LogKey& log, const StepColumns& columns,
+                          const ColumnRecords& records);
   Result<Ingested> end_log(const LogKey& log);
   Result<uint64_t> cursor(const LogKey& log);
 
@@ -48,11 +58,18 @@ class Ingestor {
   /// Warns once a run, whichever process ingests it.
   void warn_of_series(const LogKey& log);
   void update_summary(const LogKey& log);
+  void add_blocks(const LogKey& log, const StepColumns& columns, const ColumnRecords& records);
+
+  /// What the run's row shows of rank 0's steps that are being ingested.
+  struct NewSteps {
+    std::optional<int64_t> last;
+    std::vector<Sample> loss, throughput;
+  };
 
   Connection& connection_;
   std::map<LogKey, OpenLog> open_;
   RunMetrics metrics_;
-  std::vector<telemetry::Step> summary_steps_;  // rank 0's in the bytes being ingested
+  NewSteps new_steps_;
 };
 
 }  // namespace heddle::storage

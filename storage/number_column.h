@@ -7,13 +7,13 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace heddle::storage {
 
 void put_numbers(std::string& bytes, std::span<const uint64_t> numbers);
 
-/// Takes a column of `count` numbers off the front. Nothing where there is none such.
-std::vector<uint64_t> take_numbers(std::string_view& bytes, size_t count);
+/// Takes a column of as many numbers as `numbers` has off the front. False where there is none
+/// such.
+bool take_numbers(std::string_view& bytes, std::span<uint64_t> numbers);
 
 }  // namespace heddle::storage

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,10 @@ struct Sample {
   int64_t step = 0;
   double value = 0;
 };
+
+/// Takes samples in order, some hundreds at a time: their steps and their values.
+using TakeSamples =
+    std::function<void(std::span<const int64_t> steps, std::span<const double> values)>;
 
 /// One or several neighbouring samples. min, max and mean leave out values that are not finite (NaN
 /// if nothing is); `last` is the last sample as it was.
@@ -179,7 +185,11 @@ class Reader {
   /// first step, and "tokens", the metric tokens_seen where none is called so.
   Result<std::vector<Bin>> series(RunId run, const std::string& name, int32_t rank, StepRange range,
                                   size_t max_points);
-  /// Every sample in the range: for smoothing, which is never computed from bins.
+  /// Every sample in the range, in order: for smoothing, which is never computed from bins. Keeps
+  /// no more than a chunk of them.
+  Result<> each_sample(RunId run, const std::string& name, int32_t rank, StepRange range,
+                       const TakeSamples& take);
+  /// The same, of few: all at once.
   Result<std::vector<Sample>> samples(RunId run, const std::string& name, int32_t rank,
                                       StepRange range = {});
   /// Step records that came in after row `after_id`, oldest first: for pages that follow a run.

@@ -54,16 +54,23 @@ Result<std::vector<Bin>> Reader::series(RunId run, const std::string& name, int3
   });
 }
 
+Result<> Reader::each_sample(RunId run, const std::string& name, int32_t rank, StepRange range,
+                             const TakeSamples& take) {
+  return guarded(*connection_, [&]() -> Result<> {
+    const ReadTransaction transaction(*connection_);
+    read_chart_samples(*connection_, run, name, rank, range, take);
+    return {};
+  });
+}
+
 Result<std::vector<Sample>> Reader::samples(RunId run, const std::string& name, int32_t rank,
                                             StepRange range) {
-  return guarded(*connection_, [&]() -> Result<std::vector<Sample>> {
-    const ReadTransaction transaction(*connection_);
-    std::vector<Sample> samples;
-    for (const Bin& bin : read_chart(*connection_, run, name, rank, range, 0)) {
-      samples.push_back({bin.last_step, bin.last});
-    }
-    return samples;
+  std::vector<Sample> samples;
+  const Result<> read = each_sample(run, name, rank, range, [&](auto steps, auto values) {
+    for (size_t i = 0; i < steps.size(); ++i) samples.push_back({steps[i], values[i]});
   });
+  if (!read) return fail(read);
+  return samples;
 }
 
 Result<std::vector<StepRow>> Reader::steps_after(RunId run, int64_t after_id, size_t limit) {

@@ -114,12 +114,14 @@ RunMetrics::Run& RunMetrics::open(RunId run) {
   return found->second;
 }
 
+std::map<std::string, KeptMetric>::iterator RunMetrics::make_series(Run& run, RunId id,
+                                                                    const std::string& name) {
+  connection_.execute("INSERT OR IGNORE INTO series (run, name) VALUES (?, ?)", id, name);
+  return run.metrics.try_emplace(name).first;
+}
+
 bool RunMetrics::add(const LogKey& log, const telemetry::Step& step) {
   Run& run = open(log.run);
-  const auto make_series = [&](const std::string& name) {
-    connection_.execute("INSERT OR IGNORE INTO series (run, name) VALUES (?, ?)", log.run, name);
-    return run.metrics.try_emplace(name).first;
-  };
   bool all = true;
   for (const auto& [name, value] : step.values) {
     auto found = run.metrics.find(name);
@@ -128,11 +130,33 @@ bool RunMetrics::add(const LogKey& log, const telemetry::Step& step) {
       all = all && std::exchange(run.refused, true);
       continue;
     }
-    if (found == run.metrics.end()) found = make_series(name);
+    if (found == run.metrics.end()) found = make_series(run, log.run, name);
     if (is_charted(step)) take(found->second, log, step.step, value);
   }
-  if (has_time(step) && !run.metrics.contains(kTimeSeries)) make_series(kTimeSeries);
+  if (has_time(step) && !run.metrics.contains(kTimeSeries)) make_series(run, log.run, kTimeSeries);
   return all;
+}
+
+void RunMetrics::add(const LogKey& log, const StepColumns& columns) {
+  Run& run = open(log.run);
+  for (const auto& [name, rows, values] : columns.metrics) {
+    auto found = run.metrics.find(name);
+    if (found == run.metrics.end()) found = make_series(run, log.run, name);
+    for (size_t i = 0; i < values.size(); ++i)
+      take(found->second, log, columns.steps[rows[i]], values[i]);
+  }
+  if (std::ranges::any_of(columns.times, is_known) && !run.metrics.contains(kTimeSeries))
+    make_series(run, log.run, kTimeSeries);
+}
+
+bool RunMetrics::has_room(RunId id, const StepColumns& columns) {
+  const Run& run = open(id);
+  size_t series = run.metrics.size();
+  for (const auto& metric : columns.metrics) {
+    if (metric.name.size() > kMaxNameBytes || metric.name == kTimeSeries) return false;
+    series += !run.metrics.contains(metric.name);
+  }
+  return series <= kMaxSeries;
 }
 
 void RunMetrics::take(KeptMetric& metric, const LogKey& log, int64_t step, double value) {

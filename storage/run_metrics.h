@@ -9,6 +9,7 @@
 #include "storage/connection.h"
 #include "storage/metric_summary.h"
 #include "storage/series.h"
+#include "storage/step_columns.h"
 
 namespace heddle::storage {
 
@@ -33,6 +34,9 @@ class RunMetrics {
   /// Takes in a step that has its row in `records` already. False, once a run: a metric gets no
   /// series, because its name is too long or taken, or there are too many.
   bool add(const LogKey& log, const telemetry::Step& step);
+  /// The same of a log's columns, where `has_room` says that all of them get series.
+  void add(const LogKey& log, const StepColumns& columns);
+  bool has_room(RunId run, const StepColumns& columns);
   /// Writes the run's summaries that have changed.
   void save(RunId run);
 
@@ -47,6 +51,8 @@ class RunMetrics {
     bool refused = false;                       // another got none
   };
   Run& open(RunId run);
+  std::map<std::string, KeptMetric>::iterator make_series(Run& run, RunId id,
+                                                          const std::string& name);
   static void take(KeptMetric& metric, const LogKey& log, int64_t step, double value);
 
   Connection& connection_;

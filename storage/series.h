@@ -34,23 +34,28 @@ std::optional<int64_t> series_id(Connection& connection, RunId run, const std::s
 inline bool is_charted(const telemetry::Step& step) {
   return step.step >= 0 && step.step <= kLastStep;
 }
-/// Whether its sample of the series of times is there: 0 says that nobody knows.
-inline bool has_time(const telemetry::Step& step) {
-  return std::bit_cast<uint64_t>(step.time) != 0;
-}
+/// Whether a step's time is a sample of the series of times: 0 says that nobody knows.
+inline bool is_known(double time) { return std::bit_cast<uint64_t>(time) != 0; }
+inline bool has_time(const telemetry::Step& step) { return is_known(step.time); }
 /// A step record's sample of the series.
 std::optional<double> value_of(const telemetry::Step& step, const std::string& name);
 
 /// The samples of a log within the range that are in chunks.
-std::vector<Bin> chunked_samples(Connection& connection, const SeriesLog& at, StepRange range);
+SampleColumns chunked_samples(Connection& connection, const SeriesLog& at, StepRange range);
 
 /// The series over `range`, ascending, as bins that are at most 16 times as many as `max_points`
 /// (0: single samples).
 std::vector<Bin> read_series(Connection& connection, RunId run, const std::string& name,
                              int32_t rank, StepRange range, size_t max_points);
 
+/// Every sample of the series over `range`, ascending, straight from its chunks.
+void read_samples(Connection& connection, RunId run, const std::string& name, int32_t rank,
+                  StepRange range, const TakeSamples& take);
+
 /// The same by the name that a page asks for: see Reader::series.
 std::vector<Bin> read_chart(Connection& connection, RunId run, const std::string& name,
                             int32_t rank, StepRange range, size_t max_points);
+void read_chart_samples(Connection& connection, RunId run, const std::string& name, int32_t rank,
+                        StepRange range, const TakeSamples& take);
 
 }  // namespace heddle::storage

@@ -27,8 +27,8 @@ void put_column(std::string& bytes, const Items& items, Of of) {
 
 /// Whether there was such a column; none is needed for no numbers.
 bool take_column(std::string_view& bytes, size_t count, std::vector<uint64_t>& numbers) {
-  numbers = take_numbers(bytes, count);
-  return numbers.size() == count;
+  numbers.resize(count);
+  return take_numbers(bytes, numbers);
 }
 
 bool take_entries(std::string_view& bytes, const BlockHeader& header, StepBlock& block) {
@@ -81,8 +81,8 @@ StepBlockMaker::StepBlockMaker(StepBlock block) : block_(std::move(block)) {
   }
 }
 
-void StepBlockMaker::add(int64_t id, uint64_t seq, int64_t step,
-                         const std::vector<std::string>& names, uint64_t digest) {
+uint64_t StepBlockMaker::set_of(const std::vector<std::string>& names) {
+  if (last_set_ && names == last_names_) return *last_set_;
   std::vector<uint64_t> set;
   set.reserve(names.size());
   for (const std::string& name : names) {
@@ -95,7 +95,13 @@ void StepBlockMaker::add(int64_t id, uint64_t seq, int64_t step,
     members_ += set.size();
     block_.sets.push_back(std::move(set));
   }
-  block_.entries.push_back({id, seq, step, place->second});
+  last_names_ = names;
+  return last_set_.emplace(place->second);
+}
+
+void StepBlockMaker::add(int64_t id, uint64_t seq, int64_t step,
+                         const std::vector<std::string>& names, uint64_t digest) {
+  block_.entries.push_back({id, seq, step, set_of(names)});
   block_.digest += digest;
 }
 

@@ -48,10 +48,15 @@ class StepBlockMaker {
   static constexpr size_t kMaxMembers = size_t{1} << 20;
 
  private:
+  uint64_t set_of(const std::vector<std::string>& names);
+
   StepBlock block_;
   std::map<std::string, uint64_t> indices_;
   std::map<std::vector<uint64_t>, uint64_t> sets_;
   size_t members_ = 0;
+  // The last entry's: most have the same.
+  std::vector<std::string> last_names_;
+  std::optional<uint64_t> last_set_;
 };
 
 std::string pack(const StepBlock& block);

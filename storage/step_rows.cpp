@@ -96,17 +96,18 @@ void add_values(Connection& connection, Wanted& wanted, size_t name, StepRange r
   const std::string& of = wanted.block.names[name];
   const auto series = series_id(connection, wanted.log.run, of);
   if (!series) return;
-  const std::vector<Bin> samples =
+  const SampleColumns samples =
       chunked_samples(connection, {*series, wanted.log.rank, wanted.log.epoch}, range);
   for (size_t i = 0; i < wanted.steps.size(); ++i) {
     if (!std::ranges::binary_search(wanted.block.sets[wanted.block.entries[i].set], name)) continue;
     telemetry::Step& step = wanted.steps[i].step;
-    const auto sample = std::ranges::lower_bound(samples, step.step, {}, &Bin::first_step);
-    if (sample == samples.end() || sample->first_step != step.step) continue;
+    const auto found = std::ranges::lower_bound(samples.steps, step.step);
+    if (found == samples.steps.end() || *found != step.step) continue;
+    const double value = samples.values[static_cast<size_t>(found - samples.steps.begin())];
     if (of == kTimeSeries)
-      step.time = sample->last;
+      step.time = value;
     else
-      step.values.emplace_hint(step.values.end(), of, sample->last);
+      step.values.emplace_hint(step.values.end(), of, value);
   }
 }
 

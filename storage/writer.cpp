@@ -40,6 +40,7 @@ bool Writer::has_lease() const { return thread_->has_lease(); }
 Writer::Future<CreatedRun> Writer::create_run(NewRun run) {
   return thread_->post<CreatedRun>(
       [run = std::move(run), thread = thread_.get()](Connection& connection, Ingestor&) {
+        connection.set_cache(Connection::Cache::wide);
         Result<CreatedRun> created = storage::create_run(connection, run);
         if (created && run.imported) thread->imports(created->id);
         return created;
@@ -51,6 +52,7 @@ Writer::Future<std::vector<CreatedRun>> Writer::create_runs(std::vector<NewRun> 
   return thread_->post<std::vector<CreatedRun>>(
       [runs = std::move(runs), halving = std::move(halving)](
           Connection& connection, Ingestor&) -> Result<std::vector<CreatedRun>> {
+        connection.set_cache(Connection::Cache::wide);
         std::vector<CreatedRun> made;
         for (const NewRun& run : runs) {
           Result<CreatedRun> created = storage::create_run(connection, run);
@@ -210,6 +212,22 @@ Writer::Future<Ingested> Writer::ingest(RunId run, int32_t rank, int32_t epoch, 
   return thread_->post<Ingested>(
       [log = LogKey{run, rank, epoch}, offset, bytes = std::move(bytes)](
           Connection&, Ingestor& ingestor) { return ingestor.ingest(log, offset, bytes); });
+}
+
+Writer::Future<Ingested> Writer::append(RunId run, int32_t rank, int32_t epoch, LogPart part) {
+  if (!thread_->may_ingest(run)) return Thread::refuse<Ingested>(kNoLease);
+  const LogKey log{run, rank, epoch};
+  if (auto* frames = std::get_if<std::string>(&part))
+    return thread_->post<Ingested>(
+        [log, frames = std::move(*frames)](Connection&, Ingestor& ingestor) {
+          return ingestor.append(log, frames);
+        });
+  auto& columns = std::get<StepColumns>(part);
+  Result<ColumnRecords> records = records_of(columns);  // here: the writer has enough to do
+  if (!records) return Thread::refuse<Ingested>(records.error());
+  return thread_->post<Ingested>(
+      [log, columns = std::move(columns), records = std::move(*records)](
+          Connection&, Ingestor& ingestor) { return ingestor.append(log, columns, records); });
 }
 
 Writer::Future<Ingested> Writer::end_log(RunId run, int32_t rank, int32_t epoch) {

@@ -15,6 +15,7 @@
 #include "storage/link.h"
 #include "storage/queue.h"
 #include "storage/run.h"
+#include "storage/step_columns.h"
 
 namespace heddle::storage {
 
@@ -101,6 +102,8 @@ class Writer {
   /// telemetry::kSupervisorRank: its end record ends the run.
   Future<Ingested> ingest(RunId run, int32_t rank, int32_t epoch, uint64_t offset,
                           std::string bytes);
+  /// Adds to the end of a log that nobody else feeds.
+  Future<Ingested> append(RunId run, int32_t rank, int32_t epoch, LogPart part);
   /// The log will not grow any more: a torn tail becomes a gap.
   Future<Ingested> end_log(RunId run, int32_t rank, int32_t epoch);
   /// The offset to feed a log from.

@@ -1,7 +1,10 @@
 #include "workbench/import.h"
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/recipe/parse.h"
@@ -16,27 +19,63 @@ namespace fs = std::filesystem;
 
 constexpr int kDeepest = 6;           // folders down to a run
 constexpr size_t kMaxSeen = 200'000;  // files and folders that are looked at on the way
+constexpr size_t kUnderWay = 2;       // parts of a log that the writer has yet to take in
 
-Result<> take_log(storage::Writer& writer, storage::RunId run, const ForeignLog& log) {
-  for (uint64_t offset = 0;;) {
-    Result<std::string> piece = log.next();
-    if (!piece) return fail(piece);
-    const size_t count = piece->size();
-    if (count == 0) break;
-    const auto taken = writer.ingest(run, log.rank, log.epoch, offset, std::move(*piece)).get();
-    if (!taken) return fail("{}: {}", log.path, taken.error().message);
-    offset += count;
+/// A run that is in the store, its parts on their way.
+struct Arrival {
+  storage::CreatedRun run;
+  ForeignRun foreign;
+  struct Part {
+    std::string log;  // for messages
+    storage::Writer::Future<storage::Ingested> taken;
+  };
+  std::deque<Part> parts;  // under way, the oldest first
+  storage::Writer::Future<> ended = {};
+};
+
+/// Waits until at most so many parts are under way.
+Result<> settle(Arrival& arrival, size_t most) {
+  for (; arrival.parts.size() > most; arrival.parts.pop_front()) {
+    Arrival::Part& part = arrival.parts.front();
+    if (const auto taken = part.taken.get(); !taken)
+      return fail("{}: {}", part.log, taken.error().message);
   }
-  const auto ended = writer.end_log(run, log.rank, log.epoch).get();
-  return ended ? Result<>{} : fail("{}: {}", log.path, ended.error().message);
+  return {};
 }
 
-Result<> take_logs(storage::Writer& writer, storage::RunId run, ForeignRun& foreign) {
-  for (ForeignLog& log : foreign.logs) {
-    if (Result<> taken = take_log(writer, run, log); !taken) return taken;
+/// Reads a log while the writer takes in the parts before.
+Result<> take_log(storage::Writer& writer, Arrival& arrival, const ForeignLog& log) {
+  const storage::RunId run = arrival.run.id;
+  std::optional<uint64_t> offset = 0;  // of the next part, as long as it is known
+  for (;;) {
+    Result<storage::LogPart> part = log.next();
+    if (!part) return fail(part);
+    if (storage::is_empty(*part)) break;
+    auto* bytes = std::get_if<std::string>(&*part);
+    if (bytes && offset) {
+      const size_t count = bytes->size();
+      arrival.parts.push_back(
+          {log.path, writer.ingest(run, log.rank, log.epoch, *offset, std::move(*bytes))});
+      *offset += count;
+    } else {
+      arrival.parts.push_back(
+          {log.path, writer.append(run, log.rank, log.epoch, std::move(*part))});
+      offset.reset();
+    }
+    if (Result<> settled = settle(arrival, kUnderWay); !settled) return settled;
+  }
+  arrival.parts.push_back({log.path, writer.end_log(run, log.rank, log.epoch)});
+  return {};
+}
+
+Result<> take_logs(storage::Writer& writer, Arrival& arrival) {
+  for (ForeignLog& log : arrival.foreign.logs) {
+    if (Result<> taken = take_log(writer, arrival, log); !taken) return taken;
     log.next = nullptr;  // its file is closed
   }
-  return writer.set_state(run, foreign.state, foreign.cause, foreign.finished).get();
+  const ForeignRun& foreign = arrival.foreign;
+  arrival.ended = writer.set_state(arrival.run.id, foreign.state, foreign.cause, foreign.finished);
+  return {};
 }
 
 bool is_same(const storage::LogLine& a, const storage::LogLine& b) {
@@ -92,6 +131,61 @@ std::string whole(const std::string& path) {
   const fs::path folder = fs::absolute(path).lexically_normal();
   return folder.has_filename() ? folder : folder.parent_path();
 }
+
+/// An import that failed leaves nothing.
+tl::unexpected<Error> give_up(storage::Writer& writer, storage::RunId run, const Result<>& failed) {
+  [[maybe_unused]] const Result<> removed = writer.remove(run).get();
+  return fail(failed);
+}
+
+/// Reads the run; what the writer has yet to do of it, `finish_import` waits for.
+Result<Arrival> start_import(storage::Writer& writer, const FoundRun& found,
+                             const std::string& name) {
+  const std::string path = whole(found.path);
+  Result<ForeignRun> foreign = found.importer->read(path);
+  if (!foreign) return fail(foreign);
+
+  storage::NewRun run;
+  run.recipe = foreign->recipe;
+  // A newer Heddle's recipe may have keys that this one does not know: the others are compared.
+  if (!run.recipe.empty()) {
+    const recipe::Parsed parsed = recipe::parse(run.recipe, path + "/recipe.toml");
+    run.recipe_values = recipe::flatten(recipe::resolve(parsed).recipe);
+  }
+  run.name = name.empty() ? foreign->name : name;
+  run.recipe_name = foreign->recipe_name.empty() ? run.name : foreign->recipe_name;
+  run.group = foreign->marks.group;
+  run.target = kImported;
+  run.imported = true;
+  run.run_dir = path;
+  run.hosts = to_json(place_on(remote::this_machine()));
+  run.lineage = foreign->lineage;
+  run.created = foreign->created > 0 ? foreign->created : foreign->finished;
+  Result<storage::CreatedRun> created = writer.create_run(std::move(run)).get();
+  if (!created) return fail(created);
+  Arrival arrival{.run = std::move(*created), .foreign = std::move(*foreign), .parts = {}};
+  // First: the times of the logs are by the clock that it tells of.
+  Result<> taken;
+  if (const auto& environment = arrival.foreign.environment; !environment.empty())
+    taken = writer.set_environment(arrival.run.id, environment).get();
+  if (taken) taken = take_logs(writer, arrival);
+  if (!taken) return give_up(writer, arrival.run.id, taken);
+  return Result<Arrival>(std::move(arrival));
+}
+
+Result<storage::CreatedRun> finish_import(storage::Writer& writer, Arrival arrival) {
+  Result<> taken = settle(arrival, 0);
+  if (taken) taken = arrival.ended.get();
+  if (taken) taken = add_marks(writer, arrival.run.id, arrival.foreign);
+  if (!taken) return give_up(writer, arrival.run.id, taken);
+  return std::move(arrival.run);
+}
+
+/// An import whose parts are still under way, and its place in the list of what is done.
+struct UnderWay {
+  size_t place = 0;
+  Arrival arrival;
+};
 
 /// An import of that path of this machine that was interrupted is removed.
 Result<> clear_up(storage::Reader& reader, storage::Writer& writer, const std::string& path) {
@@ -209,57 +303,37 @@ std::vector<Imported> import_runs(const std::string& store_path, storage::Writer
                       any_of(&Importer::sign), any_of(&Importer::words))});
   }
   Result<storage::Reader> reader = storage::Reader::open(store_path);
+  std::optional<UnderWay> before;
+  const auto finish = [&] {
+    if (before) done[before->place].run = finish_import(writer, std::move(before->arrival));
+    before.reset();
+  };
   for (size_t i = 0; i < all.size(); ++i) {
+    // Then a copy of it is found: its first record is in the store.
+    if (before && !before->arrival.parts.empty()) before->arrival.parts.front().taken.wait();
     const auto here = reader ? run_here(*reader, writer, all[i]) : fail(reader);
     if (!here) {
       done.push_back({all[i].path, fail(here)});
     } else if (*here) {
       done.push_back(**here);
     } else {
-      done.push_back({all[i].path, import_run(writer, all[i])});
+      Result<Arrival> arrival =
+          start_import(writer, all[i], {});  // while the one before is written
+      finish();
+      done.push_back(
+          {all[i].path, arrival ? Result<storage::CreatedRun>(arrival->run) : fail(arrival)});
+      if (arrival) before = UnderWay{done.size() - 1, std::move(*arrival)};
     }
     if (progress && !progress(i + 1, all.size())) break;
   }
+  finish();
   return done;
 }
 
 Result<storage::CreatedRun> import_run(storage::Writer& writer, const FoundRun& found,
                                        const std::string& name) {
-  const std::string path = whole(found.path);
-  Result<ForeignRun> foreign = found.importer->read(path);
-  if (!foreign) return fail(foreign);
-
-  storage::NewRun run;
-  run.recipe = foreign->recipe;
-  // A newer Heddle's recipe may have keys that this one does not know: the others are compared.
-  if (!run.recipe.empty()) {
-    const recipe::Parsed parsed = recipe::parse(run.recipe, path + "/recipe.toml");
-    run.recipe_values = recipe::flatten(recipe::resolve(parsed).recipe);
-  }
-  run.name = name.empty() ? foreign->name : name;
-  run.recipe_name = foreign->recipe_name.empty() ? run.name : foreign->recipe_name;
-  run.group = foreign->marks.group;
-  run.target = kImported;
-  run.imported = true;
-  run.run_dir = path;
-  run.hosts = to_json(place_on(remote::this_machine()));
-  run.lineage = foreign->lineage;
-  run.created = foreign->created > 0 ? foreign->created : foreign->finished;
-  Result<storage::CreatedRun> created = writer.create_run(std::move(run)).get();
-  if (!created) return created;
-  const auto take_all = [&]() -> Result<> {
-    // First: the times of the logs are by the clock that it tells of.
-    if (!foreign->environment.empty())
-      if (Result<> set = writer.set_environment(created->id, foreign->environment).get(); !set)
-        return set;
-    if (Result<> taken = take_logs(writer, created->id, *foreign); !taken) return taken;
-    return add_marks(writer, created->id, *foreign);
-  };
-  if (const Result<> taken = take_all(); !taken) {
-    [[maybe_unused]] const Result<> removed = writer.remove(created->id).get();
-    return fail(taken);
-  }
-  return created;
+  Result<Arrival> arrival = start_import(writer, found, name);
+  return arrival ? finish_import(writer, std::move(*arrival)) : fail(arrival);
 }
 
 }  // namespace heddle::workbench

@@ -7,6 +7,7 @@
 #include "engine/telemetry/frame.h"
 #include "engine/telemetry/record.h"
 #include "engine/telemetry/span_table.h"
+#include "engine/telemetry/step_payload.h"
 
 namespace heddle::telemetry {
 namespace {
@@ -39,10 +40,6 @@ json payload_of(const Start& start) {
           {"facts", start.facts}};
 }
 
-json payload_of(const Step& step) {
-  return {{"step", step.step}, {"time", step.time}, {"values", step.values}};
-}
-
 json payload_of(const Spans& spans) {
   json payload = {{"step", spans.step}, {"time", spans.time}};
   put_spans(payload, spans.spans);
@@ -59,6 +56,19 @@ json payload_of(const End& end) {
 
 json payload_of(const Plan& plan) {
   return {{"time", plan.time}, {"hash", plan.hash}, {"document", plan.document}};
+}
+
+std::string bytes_of(const auto& record) {
+  std::string bytes;
+  json::to_cbor(payload_of(record), bytes);
+  return bytes;
+}
+
+std::string bytes_of(const Step& step) {
+  std::string bytes;
+  begin_step(bytes, step.step, step.time, step.values.size());
+  for (const auto& [name, value] : step.values) add_to_step(bytes, name_in_step(name), value);
+  return bytes;
 }
 
 Start start_of(const json& from) {
@@ -126,17 +136,20 @@ size_t cut_to_fit(Spans& spans) {
   return all - fit;
 }
 
+Result<> check_payload(Type type, std::string_view payload) {
+  const Result<> readable = check_cbor(payload, budget_of(type));
+  if (readable) return {};
+  return fail("a telemetry record that nobody would read: {}", readable.error().message);
+}
+
 Result<std::string> encode(const Record& record, uint64_t seq) {
   const Type type = type_of(record);
   if (const auto* timeline = std::get_if<Spans>(&record);
       timeline && spans_that_fit(timeline->spans) < timeline->spans.size())
     return fail("a telemetry record that nobody would read: {} spans; {} fit",
                 timeline->spans.size(), spans_that_fit(timeline->spans));
-  const json payload = std::visit([](const auto& one) { return payload_of(one); }, record);
-  std::string bytes;
-  json::to_cbor(payload, bytes);
-  if (const Result<> readable = check_cbor(bytes, budget_of(type)); !readable)
-    return fail("a telemetry record that nobody would read: {}", readable.error().message);
+  const std::string bytes = std::visit([](const auto& one) { return bytes_of(one); }, record);
+  if (const Result<> readable = check_payload(type, bytes); !readable) return fail(readable);
   return frame(static_cast<uint16_t>(type), seq, bytes);
 }
 

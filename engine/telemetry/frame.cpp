@@ -30,19 +30,35 @@ uint32_t header_check(const char* header) {
   return static_cast<uint32_t>(XXH3_64bits(header, kCheckAt));
 }
 
+/// Those before the checks.
+void put_fields(char* to, const FrameHeader& header) {
+  put(to, kMagic);
+  put(to + 4, header.version);
+  put(to + 6, header.type);
+  put(to + 8, header.seq);
+  put(to + 16, header.length);
+}
+
 }  // namespace
 
+FrameHeader header_of(uint16_t type, uint64_t seq, std::string_view payload, uint16_t version) {
+  FrameHeader header{.version = version,
+                     .type = type,
+                     .seq = seq,
+                     .length = static_cast<uint32_t>(payload.size())};
+  char bytes[kFrameHeaderBytes];
+  put_fields(bytes, header);
+  header.check = header_check(bytes);
+  header.checksum = payload_checksum(header, payload);
+  return header;
+}
+
 std::string frame(uint16_t type, uint64_t seq, std::string_view payload, uint16_t version) {
+  const FrameHeader header = header_of(type, seq, payload, version);
   std::string bytes(kFrameHeaderBytes, '\0');
-  char* header = bytes.data();
-  put(header, kMagic);
-  put(header + 4, version);
-  put(header + 6, type);
-  put(header + 8, seq);
-  put(header + 16, static_cast<uint32_t>(payload.size()));
-  const FrameHeader fields{.check = header_check(header)};
-  put(header + kCheckAt, fields.check);
-  put(header + kChecksumAt, payload_checksum(fields, payload));
+  put_fields(bytes.data(), header);
+  put(bytes.data() + kCheckAt, header.check);
+  put(bytes.data() + kChecksumAt, header.checksum);
   bytes += payload;
   return bytes;
 }

@@ -18,6 +18,13 @@ struct FrameHeader {
   uint64_t checksum = 0;  // of the payload
 };
 
+/// The header of such a frame.
+FrameHeader header_of(uint16_t type, uint64_t seq, std::string_view payload,
+                      uint16_t version = kVersion);
+
+/// Whether `decode` would take such a payload: see `encode`.
+Result<> check_payload(Type type, std::string_view payload);
+
 /// Header and payload as they go to the log.
 std::string frame(uint16_t type, uint64_t seq, std::string_view payload,
                   uint16_t version = kVersion);

@@ -14,12 +14,14 @@ double upper_median(std::span<const double> values) {
 
 }  // namespace
 
-void StepAverages::add(const std::string& name, double value) {
+void StepAverages::add(const std::string& name, std::span<const double> values) {
   const Average how = metric(name).over_steps;
-  if (how == Average::none) return;
-  std::vector<double>& values = values_[name];
-  if (how == Average::last) values.clear();
-  values.push_back(value);
+  if (how == Average::none || values.empty()) return;
+  std::vector<double>& kept = values_[name];
+  if (how == Average::last)
+    kept = {values.back()};
+  else
+    kept.insert(kept.end(), values.begin(), values.end());
 }
 
 std::span<const double> StepAverages::counted(const std::string& name) const {

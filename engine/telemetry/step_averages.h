@@ -13,8 +13,9 @@ namespace heddle::telemetry {
 
 class StepAverages {
  public:
-  /// A step's value; steps come in order. Metrics without an average are not kept.
-  void add(const std::string& name, double value);
+  /// Values of the next steps. Metrics without an average are not kept.
+  void add(const std::string& name, std::span<const double> values);
+  void add(const std::string& name, double value) { add(name, std::span(&value, 1)); }
 
   /// The metric's values without its warm-up; all of them if there are no more.
   std::span<const double> counted(const std::string& name) const;

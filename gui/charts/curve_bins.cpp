@@ -1,6 +1,7 @@
 #include "gui/charts/curve_bins.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "engine/telemetry/metrics.h"
@@ -31,15 +32,40 @@ Bins folded(std::vector<std::pair<int32_t, storage::Bin>> all, const telemetry::
   return bins;
 }
 
-Result<Bins> readRank(storage::Reader& reader, storage::RunId run, const std::string& name,
-                      int32_t rank, storage::StepRange range, size_t points) {
-  if (points > 0) return reader.series(run, name, rank, range, points);
-  const auto samples = reader.samples(run, name, rank, range);
-  if (!samples) return fail(samples);
-  Bins bins;
-  bins.reserve(samples->size());
-  for (const storage::Sample& each : *samples) bins.push_back(storage::bin_of(each));
-  return bins;
+/// The samples of several ranks as one's, as the metric says.
+class FoldedSamples {
+ public:
+  void add(int32_t rank, storage::SampleColumns samples) {
+    ranks_.push_back({rank, std::move(samples), 0});
+  }
+  void give(const telemetry::Metric& metric, const storage::TakeSamples& take) {
+    storage::SampleColumns folded;
+    for (;;) {
+      int64_t step = std::numeric_limits<int64_t>::max();
+      for (const Rank& each : ranks_)
+        if (each.next < each.samples.size()) step = std::min(step, each.samples.steps[each.next]);
+      telemetry::RankFold fold(metric);
+      for (Rank& each : ranks_)
+        if (each.next < each.samples.size() && each.samples.steps[each.next] == step)
+          fold.add(each.rank, each.samples.values[each.next++]);
+      if (fold.empty()) break;
+      folded.add(step, fold.value());
+    }
+    if (!folded.empty()) take(folded.steps, folded.values);
+  }
+
+ private:
+  struct Rank {
+    int32_t rank = 0;
+    storage::SampleColumns samples;
+    size_t next = 0;
+  };
+  std::vector<Rank> ranks_;
+};
+
+/// The first rank that reports the metric is the curve.
+bool oneDecides(const CurveRun& run, const telemetry::Metric& metric) {
+  return metric.over_ranks == telemetry::Fold::first || run.ranks.size() == 1;
 }
 
 CurveBins ofRank(Bins bins, int32_t rank) {
@@ -55,11 +81,10 @@ Result<CurveBins> readRanks(storage::Reader& reader, const CurveRun& run,
   CurveBins read;
   std::vector<std::pair<int32_t, storage::Bin>> all;
   for (const int32_t each : run.ranks) {
-    auto bins = readRank(reader, run.id, name, each, range, points);
+    auto bins = reader.series(run.id, name, each, range, points);
     if (!bins) return fail(bins);
     if (bins->empty()) continue;
-    const bool decides = metric.over_ranks == telemetry::Fold::first || run.ranks.size() == 1;
-    if (decides) return ofRank(std::move(*bins), each);
+    if (oneDecides(run, metric)) return ofRank(std::move(*bins), each);
     const int64_t last = bins->back().last_step;
     read.complete = read.ranks.empty() ? last : std::min(read.complete, last);
     read.ranks.push_back(each);
@@ -76,7 +101,7 @@ Result<CurveBins> readBins(storage::Reader& reader, const CurveRun& run, const s
   range.last = std::min(range.last, run.last);
   if (range.first > range.last) return CurveBins();
   if (rank != kAllRanks) {
-    auto bins = readRank(reader, run.id, name, rank, range, points);
+    auto bins = reader.series(run.id, name, rank, range, points);
     if (!bins) return fail(bins);
     return ofRank(std::move(*bins), rank);
   }
@@ -92,6 +117,31 @@ Result<CurveBins> readBins(storage::Reader& reader, const CurveRun& run, const s
   both->bins.insert(both->bins.end(), rest->bins.begin(), rest->bins.end());
   both->complete = read->complete;
   return both;
+}
+
+Result<> eachSample(storage::Reader& reader, const CurveRun& run, const std::string& name,
+                    int32_t rank, storage::StepRange range, const storage::TakeSamples& take) {
+  range.last = std::min(range.last, run.last);
+  if (range.first > range.last) return {};
+  if (rank != kAllRanks) return reader.each_sample(run.id, name, rank, range, take);
+  const telemetry::Metric& metric = telemetry::metric(name);
+  FoldedSamples folded;
+  for (const int32_t each : run.ranks) {
+    storage::SampleColumns samples;
+    bool any = false;
+    const Result<> read =
+        reader.each_sample(run.id, name, each, range, [&](auto steps, auto values) {
+          any = true;
+          if (oneDecides(run, metric)) return take(steps, values);
+          samples.steps.insert(samples.steps.end(), steps.begin(), steps.end());
+          samples.values.insert(samples.values.end(), values.begin(), values.end());
+        });
+    if (!read) return read;
+    if (any && oneDecides(run, metric)) return {};
+    folded.add(each, std::move(samples));
+  }
+  folded.give(metric, take);
+  return {};
 }
 
 Result<bool> otherRanksReport(storage::Reader& reader, const CurveRun& run,

@@ -19,9 +19,13 @@ struct CurveBins {
   int64_t complete = -1;
 };
 
-/// `rank` may be kAllRanks: their values as one, as the metric says. `points` 0: every sample.
+/// `rank` may be kAllRanks: their values as one, as the metric says.
 Result<CurveBins> readBins(storage::Reader& reader, const CurveRun& run, const std::string& metric,
                            int32_t rank, storage::StepRange range, size_t points);
+
+/// Every sample in the range, in order, some hundreds at a time. `rank` as above.
+Result<> eachSample(storage::Reader& reader, const CurveRun& run, const std::string& metric,
+                    int32_t rank, storage::StepRange range, const storage::TakeSamples& take);
 
 /// Whether a rank that is not among `ranks` has become one that the metric's curve is made of.
 Result<bool> otherRanksReport(storage::Reader& reader, const CurveRun& run,

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/telemetry/metrics.h"
 #include "gui/charts/curve_axis.h"
 #include "gui/charts/curve_bins.h"
+#include "gui/charts/curve_smoother.h"
 
 namespace heddle::gui {
 namespace {
@@ -61,27 +63,9 @@ void CurveData::goOn(CurveData more) {
 struct CurveReading::Smoothing {
   CurveData data;
   CurveRun run;
-  const CurveAxis& axis;  // data.end's
-  Ema ema;
+  CurveSmoother smoother;
   int64_t next = 0;  // step to go on from
-  int64_t from = 0;  // the first step shown
-  int64_t last = 0;  // and the last
-  double inBucket = -1;
-
-  void take(const storage::Bin& sample) {
-    const double step = static_cast<double>(sample.last_step);
-    const double value = ema.next(step, sample.last);
-    if (sample.last_step <= data.end.step) data.end.ema = ema;
-    if (sample.last_step < from) return;
-    const double x = axis.at(step);
-    const double number = std::floor(step / data.end.bucket);
-    Series& curve = data.smooth;
-    if (number == inBucket && std::isfinite(value) && !curve.empty())
-      curve.replaceLast(x, value);
-    else if (std::isfinite(value) || number != inBucket)
-      curve.append(x, value);
-    inBucket = number;
-  }
+  int64_t last = 0;  // the last one shown
 };
 
 CurveReading::CurveReading(CurveQuery query, std::vector<CurveRun> runs, CurveEnds ends)
@@ -169,13 +153,15 @@ Result<> CurveReading::beginAt(storage::Reader& reader, int32_t rank, std::vecto
       std::max(1.0, (static_cast<double>(last - first) + 1) / static_cast<double>(points));
   data.end.ema = {.halfLife = query_.smoothing};
   if (!data.complete) out.push_back(data);
+  const CurveSmoother smoother(data.end.ema, {first, data.end.step, data.end.bucket}, *axis);
   smoothing_.reset(new Smoothing{.data = std::move(data),
                                  .run = run,
-                                 .axis = *axis,
-                                 .ema = {.halfLife = query_.smoothing},
+                                 .smoother = smoother,
                                  .next = stepOf(static_cast<double>(first) - memory),
-                                 .from = first,
                                  .last = last});
+  // Where one rank is the curve, it is the one that is shown.
+  if (telemetry::metric(query_.metric).over_ranks == telemetry::Fold::first)
+    smoothing_->run.ranks = found.ranks;
   return {};
 }
 
@@ -214,12 +200,11 @@ Result<bool> CurveReading::goOn(storage::Reader& reader, int32_t rank, const Cur
     finish(std::move(data), out);
     return true;
   }
+  const CurveSmoother smoother(end.ema, {end.step + 1, data.end.step, end.bucket}, *extended);
   smoothing_.reset(new Smoothing{.data = std::move(data),
                                  .run = std::move(run),
-                                 .axis = *extended,
-                                 .ema = end.ema,
+                                 .smoother = smoother,
                                  .next = end.step + 1,
-                                 .from = end.step + 1,
                                  .last = more->bins.back().last_step});
   return true;
 }
@@ -227,17 +212,23 @@ Result<bool> CurveReading::goOn(storage::Reader& reader, int32_t rank, const Cur
 Result<> CurveReading::smooth(storage::Reader& reader, std::vector<CurveData>& out) {
   Smoothing& of = *smoothing_;
   const int64_t last = std::min(of.last, of.next + kBlock - 1);
-  const auto samples = readBins(reader, of.run, query_.metric, of.data.rank, {of.next, last}, 0);
-  if (!samples) return fail(samples);
-  for (const storage::Bin& sample : samples->bins) of.take(sample);
+  bool any = false;
+  const Result<> read = eachSample(reader, of.run, query_.metric, of.data.rank, {of.next, last},
+                                   [&](auto steps, auto values) {
+                                     any = true;
+                                     of.smoother.take(steps, values);
+                                   });
+  if (!read) return read;
   of.next = last + 1;
-  if (samples->bins.empty() && of.next <= of.last) {
+  if (!any && of.next <= of.last) {
     // Steps may be far apart.
     const auto rest = readBins(reader, of.run, query_.metric, of.data.rank, {of.next, of.last}, 1);
     if (!rest) return fail(rest);
     of.next = rest->bins.empty() ? of.last + 1 : rest->bins.front().first_step;
   }
   if (of.next <= of.last) return {};
+  of.data.smooth = of.smoother.finish();
+  of.data.end.ema = of.smoother.settled();
   finish(std::move(of.data), out);
   smoothing_.reset();
   return {};

@@ -69,15 +69,6 @@ ptrdiff_t Series::nearest(double x) const {
   return index;
 }
 
-double Ema::next(double at, double value) {
-  if (!std::isfinite(value)) return kNaN;
-  const double decay = weight > 0 ? std::exp2((last - at) / halfLife) : 0;
-  sum = sum * decay + value;
-  weight = weight * decay + 1;
-  last = at;
-  return sum / weight;
-}
-
 std::vector<Column> columns(const Series& series, double from, double to, int pixels, bool log) {
   std::vector<Column> result;
   const auto x = series.x(), y = series.y(), low = series.low(), high = series.high();

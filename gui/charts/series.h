@@ -1,6 +1,7 @@
 // One curve's samples and their drawn columns. Plain data without Qt.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -26,8 +27,26 @@ struct Ema {
   double sum = 0;
   double weight = 0;
   double last = 0;
-  /// The average after one more sample; NaN for a sample that is not finite, which is skipped.
-  double next(double at, double value);
+  // The last distance, and the share of the sums that is left after it: most distances are equal.
+  double distance = 0;
+  double decay = 1;
+  /// False for a sample that is not finite, which is skipped.
+  bool take(double at, double value) {
+    if (!std::isfinite(value)) return false;
+    if (weight > 0 && at - last != distance) {
+      distance = at - last;
+      decay = std::exp2(-distance / halfLife);
+    }
+    sum = sum * decay + value;
+    weight = weight * decay + 1;
+    last = at;
+    return true;
+  }
+  double average() const { return sum / weight; }
+  /// The average after one more sample; NaN for one that is skipped.
+  double next(double at, double value) {
+    return take(at, value) ? average() : std::numeric_limits<double>::quiet_NaN();
+  }
   /// So many half-lives away a sample's weight is below the last bit of the others' sum.
   static constexpr double kMemory = 60;
 };

@@ -1,21 +1,27 @@
 // CSV logs of training, as Lightning, Keras and many scripts write them, and Heddle's own exports:
 // a row a step, a column a metric. Rows of the same step become one record; without a step column
-// each row is a step. Cells may be empty.
+// each row is a step. Cells may be empty. Read in two passes: where rows belong, then their
+// numbers, column by column, some thousand steps at a time.
 #include <sys/stat.h>
 #include <xxhash.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/read_file.h"
 #include "engine/telemetry/log_reader.h"
-#include "engine/telemetry/metrics.h"
 #include "engine/telemetry/step_averages.h"
+#include "workbench/importers/csv_table.h"
 #include "workbench/importers/importer.h"
 
 namespace heddle::workbench {
@@ -24,181 +30,273 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxCsvBytes = size_t{512} << 20, kMaxCsvHeaderBytes = size_t{64} << 10;
-constexpr size_t kStepsAPiece = 2000;
-constexpr std::array<std::string_view, 5> kSteps = {"step", "global_step", "iteration", "iter",
-                                                    "_step"};
-constexpr std::array<std::string_view, 3> kTimes = {"time", "timestamp", "_timestamp"};
-constexpr std::string_view kRank = "rank";
+// Of a part: a multiple of what a chunk holds, so that chunks are written once.
+constexpr size_t kStepsAtLeast = 1024, kValuesAPart = size_t{1} << 18;
 
-using Cells = std::vector<std::string>;
-
-/// Takes the next line's cells off the text, as RFC 4180 has them.
-Cells take_cells(std::string_view& text) {
-  Cells cells(1);
-  bool quoted = false;
+struct SortedRow {
+  int32_t rank = 0;
+  int64_t step = 0;
+  double time = 0;
   size_t at = 0;
-  for (; at < text.size() && (quoted || text[at] != '\n'); ++at) {
-    const char c = text[at];
-    if (c == '"') {
-      const bool doubled = quoted && at + 1 < text.size() && text[at + 1] == '"';
-      if (doubled)
-        cells.back() += text[++at];
-      else
-        quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      cells.emplace_back();
-    } else if (c != '\r') {
-      cells.back() += c;
-    }
-  }
-  text.remove_prefix(std::min(at + 1, text.size()));
-  return cells;
-}
+};
 
-std::optional<double> number_in_cell(std::string_view cell) {
-  while (cell.starts_with(' ')) cell.remove_prefix(1);
-  while (cell.ends_with(' ')) cell.remove_suffix(1);
-  double number = 0;
-  const auto read = std::from_chars(cell.data(), cell.data() + cell.size(), number);
-  const bool whole = read.ec == std::errc() && read.ptr == cell.data() + cell.size();
-  return whole && !cell.empty() ? std::optional(number) : std::nullopt;
-}
+/// Where the rows of a log belong.
+struct CsvOrder {
+  std::vector<int32_t> ranks;  // that have some
+  double begun = 0, finished = 0;
+  std::vector<SortedRow> rows;  // empty: all are rank 0's, and in order
 
-/// The columns by their names. A second column for the same metric keeps its own name.
-struct Columns {
-  std::vector<std::string> names;  // empty: the column is no metric
-  std::optional<size_t> step, time, rank;
-
-  explicit Columns(const Cells& header) {
-    for (size_t i = 0; i < header.size(); ++i) {
-      std::string name = header[i];
-      if (i == 0 && name.starts_with("\xEF\xBB\xBF")) name.erase(0, 3);
-      if (!step && std::ranges::find(kSteps, name) != kSteps.end()) {
-        step = i;
-        name.clear();
-      } else if (!time && std::ranges::find(kTimes, name) != kTimes.end()) {
-        time = i;
-        name.clear();
-      } else if (!rank && name == kRank) {
-        rank = i;
-        name.clear();
-      } else if (const auto known = telemetry::foreign_metric(name).name;
-                 !known.empty() && std::ranges::find(names, known) == names.end()) {
-        name = known;
-      }
-      names.push_back(name);
-    }
-  }
-  bool has_loss() const {
-    return std::ranges::any_of(
-        names, [](const std::string& name) { return telemetry::metric(name).unit == Unit::loss; });
+  void add_record(double time) {
+    begun = std::min(begun, time);
+    finished = std::max(finished, time);
   }
 };
 
-/// The steps of each rank, in order.
-using Steps = std::map<int32_t, std::map<int64_t, telemetry::Step>>;
+struct CsvLog {
+  std::string path;
+  std::string text;
+  size_t body = 0;     // where the header ends
+  double written = 0;  // Unix seconds
+  CsvColumns columns;
+  uint64_t hash = 0;
+  CsvOrder order = {};
 
-Result<std::optional<double>> cell_of(const Cells& cells, std::optional<size_t> column,
-                                      const char* what, const std::string& where) {
-  if (!column || *column >= cells.size() || cells[*column].empty()) return std::nullopt;
-  const auto number = number_in_cell(cells[*column]);
-  if (!number) return fail("{}: the {} \"{}\" is no number", where, what, cells[*column]);
-  return number;
-}
-
-Result<Steps> steps_in(const std::string& path, std::string_view text, double time) {
-  const Columns columns(take_cells(text));
-  if (!columns.has_loss()) return fail("{}: no column is a loss; valid: loss, val_loss …", path);
-  Steps steps;
-  std::map<int32_t, int64_t> newest;
-  for (int64_t line = 2; !text.empty(); ++line) {
-    const Cells cells = take_cells(text);
-    if (cells.size() == 1 && cells[0].empty()) continue;
-    const std::string where = fmt::format("{}:{}", path, line);
-    const auto step = cell_of(cells, columns.step, "step", where);
-    if (!step) return fail(step);
-    const auto rank = cell_of(cells, columns.rank, "rank", where);
-    if (!rank) return fail(rank);
-    const auto at = columns.time ? number_in_cell(cells[std::min(*columns.time, cells.size() - 1)])
-                                 : std::nullopt;
-    const double of_rank = rank->value_or(0);
-    if (!(of_rank >= 0 && of_rank < 1e6))
-      return fail("{}: no rank {}; valid: 0 to 999999", where, of_rank);
-    int64_t& last = newest[static_cast<int32_t>(of_rank)];
-    const double number = step->value_or(static_cast<double>(columns.step ? last : last + 1));
-    if (!(number >= 0 && number < 1e15))
-      return fail("{}: no step {}; valid: 0 or more", where, number);
-    last = static_cast<int64_t>(number);
-    telemetry::Step& record = steps[static_cast<int32_t>(of_rank)][last];
-    record.step = last;
-    record.time = at.value_or(time);
-    for (size_t i = 0; i < std::min(cells.size(), columns.names.size()); ++i)
-      if (const auto value = number_in_cell(cells[i]); value && !columns.names[i].empty())
-        record.values[columns.names[i]] = *value;
-  }
-  if (steps.empty() || !steps.contains(0)) return fail("{}: it has no row of numbers", path);
-  return steps;
-}
-
-/// Rank 0's results, as the end records of Heddle's own runs have them.
-std::map<std::string, double> results_of(const std::map<int64_t, telemetry::Step>& steps) {
-  telemetry::StepAverages averages;
-  std::map<std::string, double> results;
-  for (const auto& [step, record] : steps)
-    for (const auto& [name, value] : record.values) {
-      averages.add(name, value);
-      if (name == "loss") results["last_loss"] = value;
-      if (const auto average = averages.average(name)) results[name] = *average;
-    }
-  return results;
-}
+  std::string_view rows() const { return std::string_view(text).substr(body); }
+  CsvReader reader(size_t wanted) const { return {rows(), columns.names.size(), wanted}; }
+};
 
 double written_at(const std::string& path) {
   struct stat status {};
   return stat(path.c_str(), &status) == 0 ? static_cast<double>(status.st_mtime) : 0;
 }
 
-/// The first record: the same for a file and for copies that keep its modification time.
-telemetry::Start start_of(const std::string& text, int32_t rank, int32_t ranks, double time) {
-  return {
-      .time = time,
-      .rank = rank,
-      .world_size = ranks,
-      .mode = "imported",
-      .environment = {{"csv_hash", fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()))}},
-      .facts = {}};
+Result<CsvLog> open_csv(const std::string& path) {
+  auto text = read_file(path, kMaxCsvBytes);
+  if (!text) return fail(text);
+  std::string_view rest = *text;
+  CsvColumns columns(rest);
+  if (!columns.has_loss()) return fail("{}: no column is a loss; valid: loss, val_loss …", path);
+  const size_t body = text->size() - rest.size();
+  const uint64_t hash = XXH3_64bits(text->data(), text->size());
+  return CsvLog{path, std::move(*text), body, written_at(path), std::move(columns), hash};
 }
 
-/// The frames of a rank's log, some steps at a time.
-class CsvFrames {
- public:
-  CsvFrames(telemetry::Start start, std::map<int64_t, telemetry::Step> steps)
-      : start_(std::move(start)), steps_(std::move(steps)), at_(steps_.begin()) {}
+/// So many columns say where a row belongs.
+size_t columns_of_places(const CsvColumns& columns) {
+  size_t wanted = 1;  // which tells an empty row
+  for (const auto& column : {columns.step, columns.rank, columns.time})
+    if (column) wanted = std::max(wanted, *column + 1);
+  return wanted;
+}
 
-  Result<std::string> next() {
-    std::string frames;
-    if (seq_ == 0)
-      if (const Result<> added = add(frames, start_); !added) return fail(added);
-    for (size_t i = 0; i < kStepsAPiece && at_ != steps_.end(); ++i, ++at_)
-      if (const Result<> added = add(frames, at_->second); !added) return fail(added);
-    if (at_ != steps_.end() || std::exchange(ended_, true)) return frames;
-    const telemetry::End end{steps_.rbegin()->second.time, "done", "", results_of(steps_)};
-    if (const Result<> added = add(frames, end); !added) return fail(added);
-    return frames;
+/// Sorts the rows, and notes ranks and times.
+void sort_rows(CsvOrder& order) {
+  auto& rows = order.rows;
+  const auto key = [](const SortedRow& row) { return std::tuple(row.rank, row.step); };
+  std::ranges::stable_sort(rows, {}, key);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (i == 0 || rows[i].rank != rows[i - 1].rank) order.ranks.push_back(rows[i].rank);
+    if (i + 1 == rows.size() || key(rows[i]) != key(rows[i + 1])) order.add_record(rows[i].time);
+  }
+}
+
+/// `sorts`: rows are kept to be sorted. Begins anew with that where they are not in order.
+Result<CsvOrder> read_order(const CsvLog& log, bool sorts = false) {
+  CsvOrder order;
+  order.begun = log.written;
+  CsvReader reader = log.reader(columns_of_places(log.columns));
+  CsvPlaces places(log.columns, log.path);
+  std::optional<SortedRow> last;
+  while (const CsvRow* row = reader.next()) {
+    if (row->cells == 0) {
+      places.pass();
+      continue;
+    }
+    const Result<CsvPlace> place = places.place_of(reader, *row);
+    if (!place) return fail(place);
+    const SortedRow now{place->rank, place->step, place->time.value_or(log.written), row->at};
+    if (sorts) {
+      order.rows.push_back(now);
+      continue;
+    }
+    if (now.rank != 0 || (last && now.step < last->step)) return read_order(log, true);
+    if (last && now.step != last->step) order.add_record(last->time);
+    last = now;
+  }
+  if (sorts) sort_rows(order);
+  if (last) {
+    order.add_record(last->time);
+    order.ranks = {0};
+  }
+  if (order.ranks.empty() || order.ranks.front() != 0)
+    return fail("{}: it has no row of numbers", log.path);
+  return order;
+}
+
+/// A CSV's NaN may have a sign; a record's has none.
+double as_recorded(double number) {
+  return std::isnan(number) ? std::numeric_limits<double>::quiet_NaN() : number;
+}
+
+/// One rank's step records, in order.
+class CsvSteps {
+ public:
+  CsvSteps(std::shared_ptr<const CsvLog> log, int32_t rank)
+      : log_(std::move(log)),
+        reader_(log_->reader(log_->columns.names.size())),
+        places_(log_->columns, log_->path) {
+    const auto& names = log_->columns.names;
+    const std::set<std::string> sorted(names.begin(), names.end());
+    for (const std::string& name : sorted)
+      if (!name.empty()) metrics_.push_back({name, {}, {}});
+    for (size_t i = 0; i < names.size(); ++i)
+      if (!names[i].empty())
+        sources_.emplace_back(
+            i, std::ranges::find(metrics_, names[i], &storage::StepColumns::Metric::name) -
+                   metrics_.begin());
+    const auto of_rank = std::ranges::equal_range(log_->order.rows, rank, {}, &SortedRow::rank);
+    next_ = static_cast<size_t>(of_rank.begin() - log_->order.rows.begin());
+    end_ = next_ + of_rank.size();
+  }
+
+  /// Some thousand of them; none: the end.
+  Result<storage::StepColumns> next(uint64_t first_seq) {
+    const size_t some =
+        std::max<size_t>(1, kValuesAPart / kStepsAtLeast / metrics_.size()) * kStepsAtLeast;
+    storage::StepColumns columns{first_seq, {}, {}, metrics_};
+    auto& steps = columns.steps;
+    for (;; row_ = nullptr) {
+      if (!row_)
+        if (Result<> moved = move_on(); !moved) return fail(moved);
+      if (!row_) break;
+      if (steps.empty() || steps.back() != step_) {
+        if (steps.size() == some) break;
+        steps.push_back(step_);
+        columns.times.push_back(0);
+      }
+      columns.times.back() = as_recorded(time_);
+      put_values(static_cast<uint32_t>(steps.size() - 1), columns.metrics);
+    }
+    std::erase_if(columns.metrics, [](const auto& metric) { return metric.rows.empty(); });
+    return columns;
   }
 
  private:
-  Result<> add(std::string& frames, const telemetry::Record& record) {
-    const Result<std::string> frame = telemetry::encode(record, seq_++);
-    if (!frame) return fail(frame);
-    frames += *frame;
+  /// To the rank's next row.
+  Result<> move_on() {
+    const auto& rows = log_->order.rows;
+    if (!rows.empty()) {
+      if (next_ == end_) return {};
+      const SortedRow& row = rows[next_++];
+      reader_.go_to(row.at);
+      row_ = reader_.next();
+      step_ = row.step;
+      time_ = row.time;
+      return {};
+    }
+    while ((row_ = reader_.next()) && row_->cells == 0) places_.pass();
+    if (!row_) return {};
+    const Result<CsvPlace> place = places_.place_of(reader_, *row_);
+    if (!place) return fail(place);
+    step_ = place->step;
+    time_ = place->time.value_or(log_->written);
     return {};
   }
 
-  telemetry::Start start_;
-  std::map<int64_t, telemetry::Step> steps_;
-  std::map<int64_t, telemetry::Step>::const_iterator at_;
+  /// A later row of the same step, and a later column of the same name, win.
+  void put_values(uint32_t row, std::vector<storage::StepColumns::Metric>& metrics) const {
+    for (const auto& [column, metric] : sources_) {
+      const std::optional<double>& number = row_->numbers[column];
+      if (!number) continue;
+      auto& [name, rows, values] = metrics[static_cast<size_t>(metric)];
+      if (rows.empty() || rows.back() != row) {
+        rows.push_back(row);
+        values.push_back(0);
+      }
+      values.back() = as_recorded(*number);
+    }
+  }
+
+  std::shared_ptr<const CsvLog> log_;
+  CsvReader reader_;
+  CsvPlaces places_;
+  std::vector<storage::StepColumns::Metric> metrics_;       // without values
+  std::vector<std::pair<size_t, std::ptrdiff_t>> sources_;  // columns and their metrics
+  size_t next_ = 0, end_ = 0;                               // in the order's rows
+  const CsvRow* row_ = nullptr;                             // the next one
+  int64_t step_ = 0;                                        // its
+  double time_ = 0;
+};
+
+/// A rank's results, as the end records of Heddle's own runs have them.
+class CsvResults {
+ public:
+  void add(const storage::StepColumns& columns) {
+    for (const auto& [name, rows, values] : columns.metrics) {
+      averages_.add(name, values);
+      names_.insert(name);
+      if (name == "loss") results_["last_loss"] = values.back();
+    }
+  }
+  std::map<std::string, double> take() {
+    for (const std::string& name : names_)
+      if (const auto average = averages_.average(name)) results_[name] = *average;
+    return std::move(results_);
+  }
+
+ private:
+  telemetry::StepAverages averages_;
+  std::set<std::string> names_;
+  std::map<std::string, double> results_;
+};
+
+/// The first record: the same for a file and for copies that keep its modification time.
+telemetry::Start start_of(const CsvLog& log, int32_t rank, size_t ranks, double begun) {
+  return {.time = begun,
+          .rank = rank,
+          .world_size = static_cast<int32_t>(ranks),
+          .mode = "imported",
+          .environment = {{"csv_hash", fmt::format("{:016x}", log.hash)}},
+          .facts = {}};
+}
+
+/// A rank's log: its first record, its steps, its last record.
+class CsvParts {
+ public:
+  CsvParts(std::shared_ptr<const CsvLog> log, int32_t rank)
+      : log_(log), rank_(rank), steps_(std::move(log), rank) {}
+
+  Result<storage::LogPart> next() {
+    if (seq_ == 0) {
+      const CsvOrder& order = log_->order;
+      return frame(start_of(*log_, rank_, order.ranks.size(), order.begun));
+    }
+    if (ended_) return std::string();
+    Result<storage::StepColumns> columns = steps_.next(seq_);
+    if (!columns) return fail(columns);
+    if (columns->steps.empty()) {
+      ended_ = true;
+      return frame(telemetry::End{finished_, "done", "", results_.take()});
+    }
+    seq_ += columns->steps.size();
+    finished_ = columns->times.back();
+    results_.add(*columns);
+    return std::move(*columns);
+  }
+
+ private:
+  Result<storage::LogPart> frame(const telemetry::Record& record) {
+    Result<std::string> frame = telemetry::encode(record, seq_++);
+    if (!frame) return fail(frame);
+    return std::move(*frame);
+  }
+
+  std::shared_ptr<const CsvLog> log_;
+  int32_t rank_;
+  CsvSteps steps_;
+  CsvResults results_;
   uint64_t seq_ = 0;
+  double finished_ = 0;
   bool ended_ = false;
 };
 
@@ -207,39 +305,25 @@ bool recognise_csv(const std::string& path) {
   const auto beginning = read_part(path, 0, kMaxCsvHeaderBytes);
   if (!beginning) return false;
   std::string_view text = *beginning;
-  return Columns(take_cells(text)).has_loss();
-}
-
-struct CsvRun {
-  std::string text;
-  Steps steps;
-  double begun = 0, finished = 0;
-};
-
-Result<CsvRun> csv_run(const std::string& path) {
-  auto text = read_file(path, kMaxCsvBytes);
-  if (!text) return fail(text);
-  const double written = written_at(path);
-  auto steps = steps_in(path, *text, written);
-  if (!steps) return fail(steps);
-  CsvRun run{std::move(*text), std::move(*steps), written, 0};
-  for (const auto& [rank, of_rank] : run.steps)
-    for (const auto& [step, record] : of_rank) {
-      run.begun = std::min(run.begun, record.time);
-      run.finished = std::max(run.finished, record.time);
-    }
-  return run;
+  return CsvColumns(text).has_loss();
 }
 
 std::optional<uint64_t> identify_csv(const std::string& path) {
-  const Result<CsvRun> run = csv_run(path);
-  if (!run) return std::nullopt;
-  const auto frame = telemetry::encode(
-      start_of(run->text, 0, static_cast<int32_t>(run->steps.size()), run->begun), 0);
+  const Result<CsvLog> log = open_csv(path);
+  if (!log) return std::nullopt;
+  size_t ranks = 1;
+  double begun = log->written;
+  if (log->columns.rank || log->columns.time) {
+    const Result<CsvOrder> order = read_order(*log);
+    if (!order) return std::nullopt;
+    ranks = order->ranks.size();
+    begun = order->begun;
+  }
+  const auto frame = telemetry::encode(start_of(*log, 0, ranks, begun), 0);
   if (!frame) return std::nullopt;
-  telemetry::LogReader log;
-  log.feed(*frame);
-  const auto event = log.next();
+  telemetry::LogReader reader;
+  reader.feed(*frame);
+  const auto event = reader.next();
   if (!event || !std::holds_alternative<telemetry::Frame>(*event)) return std::nullopt;
   return std::get<telemetry::Frame>(*event).checksum;
 }
@@ -251,18 +335,19 @@ std::string name_of_csv(const fs::path& path) {
 }
 
 Result<ForeignRun> read_csv(const std::string& path) {
-  Result<CsvRun> read = csv_run(path);
-  if (!read) return fail(read);
+  Result<CsvLog> opened = open_csv(path);
+  if (!opened) return fail(opened);
+  Result<CsvOrder> order = read_order(*opened);
+  if (!order) return fail(order);
+  opened->order = std::move(*order);
+  const auto log = std::make_shared<const CsvLog>(std::move(*opened));
   ForeignRun run;
   run.name = name_of_csv(path);
   run.state = storage::RunState::done;
-  run.finished = read->finished;
-  const auto ranks = static_cast<int32_t>(read->steps.size());
-  for (auto& [rank, steps] : read->steps)
+  run.finished = log->order.finished;
+  for (const int32_t rank : log->order.ranks)
     run.logs.push_back(
-        {path, rank, 0,
-         [frames = std::make_shared<CsvFrames>(start_of(read->text, rank, ranks, read->begun),
-                                               std::move(steps))] { return frames->next(); }});
+        {path, rank, 0, [parts = std::make_shared<CsvParts>(log, rank)] { return parts->next(); }});
   return run;
 }
 

@@ -10,16 +10,17 @@
 
 #include "base/result.h"
 #include "storage/run.h"
+#include "storage/step_columns.h"
 
 namespace heddle::workbench {
 
-/// One log of a run: frames of telemetry records (telemetry::encode), piece by piece.
+/// One log of a run, part by part.
 struct ForeignLog {
   std::string path;  // for messages
   int32_t rank = 0;
   int32_t epoch = 0;
-  /// The next bytes; empty: the end.
-  std::function<Result<std::string>()> next;
+  /// The next part; an empty one: the end. Bytes that follow columns are whole frames.
+  std::function<Result<storage::LogPart>()> next;
 };
 
 /// A run as an importer has read it.

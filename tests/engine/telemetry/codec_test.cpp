@@ -1,5 +1,7 @@
 // Every record comes back from its frame as it went in.
 #include <QtTest>
+#include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "engine/telemetry/frame.h"
 #include "tests/engine/telemetry/sample_log.h"
@@ -40,6 +42,25 @@ class CodecTest : public QObject {
     QVERIFY(std::isnan(step.values.at("loss")));
     QCOMPARE(step.values.at("grad_norm"), std::numeric_limits<double>::infinity());
     QCOMPARE(step.values.at("lr"), -std::numeric_limits<double>::infinity());
+  }
+
+  void a_step_is_the_cbor_of_its_json() {
+    std::vector<double> numbers = {0,    -0.0,   1,      0.1,   1e-3,     -2.5,
+                                   1e30, 1e-310, -1e300, NAN,   -NAN,     INFINITY,
+                                   1e10, 65504,  3.5e38, -3e38, -INFINITY};
+    Step step{.step = 0, .time = 0, .values = {}};
+    for (const int64_t number : {0l, 23l, 24l, 255l, 256l, 65'535l, 65'536l, 4'294'967'296l, -1l,
+                                 -25l, std::numeric_limits<int64_t>::min()}) {
+      step.step = number;
+      step.time = numbers[step.values.size() % numbers.size()];
+      const nlohmann::json json{{"step", step.step}, {"time", step.time}, {"values", step.values}};
+      std::string payload;
+      nlohmann::json::to_cbor(json, payload);
+      const std::string frame = encode(step, 1).value();
+      QVERIFY2(frame.substr(kFrameHeaderBytes) == payload, qPrintable(QString::number(number)));
+      for (const double each : numbers)
+        step.values[std::string(step.values.size() * 3, 'n') + std::to_string(number)] = each;
+    }
   }
 
   void spans() {

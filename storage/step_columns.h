@@ -1,0 +1,44 @@
+// Step records in columns: a stretch of a log that is read from a table. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+
+namespace heddle::storage {
+
+struct StepColumns {
+  /// A metric's values: values[i] is of steps[rows[i]]; rows ascend.
+  struct Metric {
+    std::string name;
+    std::vector<uint32_t> rows;
+    std::vector<double> values;
+  };
+  uint64_t first_seq = 0;       // the first record's sequence number
+  std::vector<int64_t> steps;   // growing, from 0 to kLastStep
+  std::vector<double> times;    // Unix seconds, one a step; 0: unknown
+  std::vector<Metric> metrics;  // by name, each with some values
+};
+
+/// A part of a log: frames of telemetry records, or step records in columns.
+using LogPart = std::variant<std::string, StepColumns>;
+bool is_empty(const LogPart& part);
+
+/// The records that such columns are, as their log would have them.
+struct ColumnRecords {
+  std::vector<uint64_t> checksums;  // of the frames, by step
+  uint64_t bytes = 0;               // of all frames
+  std::vector<uint32_t> sets;       // by step: one of `names`
+  std::vector<std::vector<std::string>>
+      names;  // of the series that a record has samples of, sorted
+};
+/// Fails where steps do not grow, or a record is too large to be one.
+Result<ColumnRecords> records_of(const StepColumns& columns);
+
+/// The same records as frames.
+Result<std::string> frames_of(const StepColumns& columns);
+
+}  // namespace heddle::storage
