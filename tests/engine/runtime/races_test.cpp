@@ -25,16 +25,23 @@ using runtime::Wait;
 
 namespace {
 
-Program program_of(const recipe::Recipe& recipe, int64_t rank) {
+passes::Plan planned(const recipe::Recipe& recipe, int64_t rank) {
   auto planned = predict::capture_and_plan(recipe, rank, predict::rates_here(recipe));
   if (!planned) qFatal("%s", planned.error().message.c_str());
-  passes::Plan& plan = planned->plan;
+  return std::move(planned->plan);
+}
+
+Result<Program> program_of(passes::Plan plan) {
   runtime::NamedTensors states;
   for (const graph::Binding& state : plan.graph.states) {
     const graph::Value& value = plan.graph.values[state.value];
     states[state.name] = at::zeros(value.sizes, at::TensorOptions(value.dtype));
   }
-  auto program = Program::create(std::move(plan.graph), std::move(plan.memory), states, at::kCPU);
+  return Program::create(std::move(plan.graph), std::move(plan.memory), states, at::kCPU);
+}
+
+Program program_of(const recipe::Recipe& recipe, int64_t rank) {
+  auto program = program_of(planned(recipe, rank));
   if (!program) qFatal("%s", program.error().message.c_str());
   return std::move(*program);
 }
@@ -253,6 +260,8 @@ class RacesTest : public QObject {
   }
 
  private Q_SLOTS:
+  void initTestCase() { qputenv("HEDDLE_VERIFY", "1"); }
+
   void no_layout_has_a_race_data() { layouts(); }
   void no_layout_has_a_race() {
     QFETCH(QStringList, sets);
@@ -283,6 +292,16 @@ class RacesTest : public QObject {
     qInfo("%zu mutants, %lld missed", mutants.size(), static_cast<long long>(missed.size()));
     QVERIFY(mutants.size() > 20);
     QVERIFY2(missed.isEmpty(), qPrintable(missed.join(", ")));
+  }
+
+  // Programs look after themselves in tests.
+  void a_program_with_a_race_is_refused() {
+    passes::Plan plan = planned(small_recipe({}), 0);
+    for (int64_t& place : plan.memory.place) place = std::min<int64_t>(place, 0);
+    const auto program = program_of(std::move(plan));
+    QVERIFY(!program);
+    QVERIFY2(QString::fromStdString(program.error().message).contains("nothing orders them"),
+             program.error().message.c_str());
   }
 };
 
