@@ -91,7 +91,8 @@ class RelationsTest : public QObject {
     page.showRuns(many_.ids);
     QTRY_VERIFY(page.isReady());
     auto* plot = page.findChild<ParallelPlot*>();
-    QContextMenuEvent asked(QContextMenuEvent::Keyboard, plot->rect().center());
+    QContextMenuEvent asked(QContextMenuEvent::Keyboard, plot->rect().center(),
+                            plot->mapToGlobal(plot->rect().center()));
     QApplication::sendEvent(plot, &asked);
     auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
     QVERIFY(menu);
