@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <tuple>
 
 #include "gui/charts/curve_bins.h"
 #include "storage/clock.h"
@@ -39,42 +38,25 @@ Result<CurveAxis> CurveAxis::read(storage::Reader& reader, const CurveRun& run, 
 Result<> CurveAxis::extend(storage::Reader& reader, const CurveRun& run) {
   const bool isClock = kind_ == ChartX::clock;
   if (isStep() || (isClock && run.began <= 0)) return {};
-  const storage::StepRange rest{read_.empty() ? 0 : static_cast<int64_t>(read_.back().first) + 1};
+  const storage::StepRange rest{steps_.empty() ? 0 : static_cast<int64_t>(steps_.back()) + 1};
   const auto read = readBins(reader, run, kind_ == ChartX::tokens ? "tokens" : "time", kAllRanks,
                              rest, kAxisPoints);
   if (!read) return fail(read);
-  if (isClock && read_.empty()) {
+  if (isClock && steps_.empty()) {
     const auto began = readBegin(reader, run);
     if (!began) return fail(began);
     began_ = *began;
   }
   for (const storage::Bin& bin : read->bins)
-    if (std::isfinite(bin.last))
-      read_.emplace_back(static_cast<double>(bin.last_step), bin.last + began_);
-  keepGrowing();
+    add(static_cast<double>(bin.last_step), bin.last + began_);
   return {};
 }
 
-/// A clock may jump, back and ahead, and return. Kept are the most points over which x grows; the
-/// steps between them are taken to be evenly spaced.
-void CurveAxis::keepGrowing() {
-  constexpr auto kNone = std::numeric_limits<size_t>::max();
-  std::vector<size_t> ends;  // by length: the point with the least x that ends so many growing ones
-  std::vector<size_t> before(read_.size(), kNone);
-  for (size_t i = 0; i < read_.size(); ++i) {
-    const auto at = std::ranges::lower_bound(ends, read_[i].second, {},
-                                             [&](size_t end) { return read_[end].second; });
-    if (at != ends.begin()) before[i] = *(at - 1);
-    if (at == ends.end())
-      ends.push_back(i);
-    else
-      *at = i;
-  }
-  steps_.resize(ends.size());
-  x_.resize(ends.size());
-  size_t each = ends.empty() ? kNone : ends.back();
-  for (size_t place = ends.size(); place-- > 0; each = before[each])
-    std::tie(steps_[place], x_[place]) = read_[each];
+/// A clock may jump back: x that does not grow is left out.
+void CurveAxis::add(double step, double x) {
+  if (!std::isfinite(x) || (!x_.empty() && (x <= x_.back() || step <= steps_.back()))) return;
+  steps_.push_back(step);
+  x_.push_back(x);
 }
 
 double CurveAxis::between(const std::vector<double>& from, const std::vector<double>& to,

@@ -2,8 +2,6 @@
 // reading thread.
 #pragma once
 
-#include <algorithm>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -20,11 +18,6 @@ class CurveAxis {
   /// Reads on after its last point.
   Result<> extend(storage::Reader& reader, const CurveRun& run);
 
-  /// Whether every step has the x that it had before the axis was extended.
-  bool goesOnFrom(const CurveAxis& before) const {
-    return std::ranges::equal(before.steps_, steps_ | std::views::take(std::ssize(before.steps_)));
-  }
-
   /// NaN: the run has no such x.
   double at(double step) const { return isStep() ? step : between(steps_, x_, step); }
   double stepAt(double x) const { return isStep() ? x : between(x_, steps_, x); }
@@ -32,13 +25,12 @@ class CurveAxis {
 
  private:
   bool isStep() const { return kind_ == ChartX::step; }
-  void keepGrowing();
+  void add(double step, double x);
   static double between(const std::vector<double>& from, const std::vector<double>& to, double at);
 
   ChartX kind_ = ChartX::step;
   double began_ = 0;  // Unix seconds of the first step, for ChartX::clock
-  std::vector<std::pair<double, double>> read_;  // steps and their x, as recorded
-  std::vector<double> steps_, x_;                // those of them over which x grows
+  std::vector<double> steps_, x_;
 };
 
 }  // namespace heddle::gui

@@ -44,17 +44,6 @@ Result<std::vector<int64_t>> commonSteps(storage::Reader& reader,
 }
 
 /// The measured ranks; where none was measured, one of each pipeline stage.
-void addCounters(ShownStep& shown, int64_t rank) {
-  const StepFacts& facts = shown.facts;
-  if (!facts.steps) return;
-  const workbench::StepPlan* plan = facts.steps->plan.get();
-  if (facts.timeline) shown.measured = countersOf(*facts.timeline, plan, rank);
-  if (!facts.predicted) return;
-  const plan::RankTimeline* planned = facts.steps->timeline(rank);
-  shown.predicted = countersOf(*facts.predicted, plan, rank,
-                               planned ? planned->memory : std::vector<plan::MemoryMoment>());
-}
-
 std::vector<int64_t> ranksOf(const std::vector<ShownStep>& steps) {
   std::set<int64_t> measured, staged;
   for (const ShownStep& step : steps) {
@@ -187,7 +176,6 @@ Result<> CompareReader::readSteps(storage::Reader& reader, const CompareQuery& q
                      : readStepFacts(reader, details_[run.id], wanted, query.rank);
     if (!facts) return fail(facts);
     data.steps.push_back({run.id, std::move(*facts)});
-    addCounters(data.steps.back(), query.rank);
   }
   data.ranks = ranksOf(data.steps);
   return {};

@@ -5,7 +5,6 @@
 #include <map>
 #include <vector>
 
-#include "gui/timeline/step_counters.h"
 #include "gui/views/compare/compared_keys.h"
 #include "gui/views/compare/planned_facts.h"
 
@@ -17,7 +16,6 @@ using Plans = std::map<storage::RunId, PlannedRecipe>;
 struct ShownStep {
   storage::RunId run = 0;
   StepFacts facts;
-  Counters measured = {}, predicted = {};  // of the facts' timelines
 };
 
 struct CompareData {

@@ -98,8 +98,6 @@ void CompareTimelines::display(const CompareData& data, const QList<RunStroke>& 
       }
       row.subtitle = format::seconds(double(row.timeline->lengthUs()) / 1e6);
       if (shown.facts.steps) row.plan = shown.facts.steps->plan;
-      row.rank = static_cast<int32_t>(data.rank);
-      row.counters = predicted ? shown.predicted : shown.measured;
       row.run = static_cast<int>(rows.size());
       row.color = stroke.color;
       row.marker = stroke.marker;

@@ -32,10 +32,9 @@ struct BoardStore {
   static double lossAt(int64_t step) {
     return 4 + std::sin(static_cast<double>(step) * 12.9898) * 0.2;
   }
-  /// Steps `first` to `last` of one rank, every so many of them. `ahead`: seconds that the rank's
-  /// clock is ahead.
+  /// Steps `first` to `last` of one rank, every so many of them.
   void steps(storage::RunId run, int64_t first, int64_t last, double offset = 0, int32_t rank = 0,
-             int64_t every = 1, double ahead = 0) {
+             int64_t every = 1) {
     std::string bytes;
     auto& [seq, at] = logs[{run, rank}];
     if (seq == 0)
@@ -43,7 +42,7 @@ struct BoardStore {
     for (int64_t step = first; step <= last; step += every)
       bytes +=
           must(telemetry::encode(telemetry::Step{step,
-                                                 1e9 + 0.5 * static_cast<double>(step) + ahead,
+                                                 1e9 + 0.5 * static_cast<double>(step),
                                                  {{"loss", offset + lossAt(step)},
                                                   {"tokens_seen", static_cast<double>(step) * 1000},
                                                   {"tokens_per_second", 500.0 + rank},

@@ -138,29 +138,6 @@ class MetricChartTest : public QObject {
     QTRY_COMPARE_WITH_TIMEOUT(chartOf(board)->series(0).y()[3], 500.5, 20000);
   }
 
-  void a_clock_that_jumps_moves_no_other_step() {
-    BoardStore store;
-    const auto run = store.run("a");
-    store.steps(run, 1, 50);
-    ChartBoard board(*store.session);
-    board.setDefaults({{.metric = "loss", .x = ChartX::time}});
-    board.setRuns({store.shown(run, "a")});
-    showBoard(board);
-    // A year ahead at one step, back before the first at another; then as before.
-    store.steps(run, 51, 51, 0, 0, 1, 3e7);
-    board.refresh();
-    auto* chart = chartOf(board);
-    QTRY_COMPARE_WITH_TIMEOUT(chart->series(0).size(), size_t(51), 20000);
-    store.steps(run, 52, 70);
-    store.steps(run, 71, 71, 0, 0, 1, -3e7);
-    store.steps(run, 72, 100);
-    board.refresh();
-    QTRY_COMPARE_WITH_TIMEOUT(chart->series(0).size(), size_t(100), 20000);
-    for (size_t i = 1; i < 100; ++i)
-      QVERIFY2(std::abs(chart->series(0).x()[i] - chart->series(0).x()[i - 1] - 0.5) < 1e-6,
-               qPrintable(QString::number(i)));
-  }
-
   void x_is_tokens_or_time_as_well_as_steps() {
     BoardStore store;
     const auto run = store.run("a");
