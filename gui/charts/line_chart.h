@@ -58,6 +58,7 @@ class LineChart : public Card {
 
   /// Muted, next to the title after the unit, as in "highest rank".
   void setDetail(const QString& detail);
+  const QString& detail() const { return detail_; }
   /// The name of x; "step" at first. `clock`: x is Unix seconds, shown as times of day.
   void setXAxis(const QString& name, Unit unit, bool clock = false);
   const QString& xName() const { return xName_; }

@@ -163,6 +163,31 @@ class MetricChartTest : public QObject {
     QTRY_COMPARE(chart->series(0).x()[9], 1e9 + 5);
   }
 
+  // A sample that jumps ten years ahead is between its neighbours, those after it stay where they
+  // were, and the chart says so; it may come while the run goes on.
+  void a_clock_that_jumps_leaves_the_other_samples_in_place() {
+    BoardStore store;
+    const auto run = store.run("a");
+    store.steps(run, 1, 39);
+    auto& [seq, at] = store.logs[{run, 0}];
+    const std::string bytes =
+        must(telemetry::encode(telemetry::Step{40, 1e9 + 3.15e8, {{"loss", 4}}}, seq++));
+    must(store.writer->ingest(run, 0, 0, at, bytes).get());
+    at += bytes.size();
+    ChartBoard board(*store.session);
+    board.setDefaults({{.metric = "loss", .x = ChartX::clock, .smoothing = 0}});
+    board.setRuns({store.shown(run, "a")});
+    showBoard(board);
+    auto* chart = chartOf(board);
+    QTRY_COMPARE_WITH_TIMEOUT(chart->series(0).size(), size_t(40), 20000);
+    store.steps(run, 41, 80);
+    board.refresh();
+    QTRY_COMPARE_WITH_TIMEOUT(chart->series(0).size(), size_t(80), 20000);
+    QVERIFY(std::abs(chart->series(0).x()[39] - (1e9 + 20)) < 1e-3);
+    QVERIFY(std::abs(chart->series(0).x()[79] - (1e9 + 40)) < 1e-3);
+    QCOMPARE(chart->detail(), QString("the clock jumps at 1 step, placed between the neighbours"));
+  }
+
   void ranks_are_one_curve_or_each_its_own() {
     BoardStore store;
     const auto run = store.run("two ranks");
