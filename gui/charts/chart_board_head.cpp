@@ -89,6 +89,7 @@ void ChartBoard::makeHead() {
     changed();
     cards_.back()->setFocus();
   });
+    spec.aggregate = cards_.empty() || cards_.front()->spec().aggregate;
 }
 
 void ChartBoard::addTool(QWidget* tool) {
