@@ -91,6 +91,8 @@ class LineChart : public Card {
   /// mean.
   void setBand(int curve, std::vector<int> members);
   /// The curve has more x than its samples, which are those around what is shown.
+  /// Filled from the lowest to the highest of its samples, pixel by pixel.
+  void setFilled(int curve, bool filled);
   void setExtent(int curve, const Range& extent);
   /// Drawn on top, and wider where it is smooth.
   void setHighlighted(int curve, bool highlighted);
@@ -164,6 +166,7 @@ class LineChart : public Card {
     Range extent;
     std::vector<int> members;  // of a band; empty: it is none
     bool highlighted = false;
+    bool filled = false;       // see setFilled
   };
   const Curve& of(int curve) const { return curves_[static_cast<size_t>(curve)]; }
   Curve& of(int curve) { return curves_[static_cast<size_t>(curve)]; }

@@ -301,6 +301,7 @@ void MetricChart::add(const Shown& curve) {
   setSmooth(number, curve.smooth);
   setExtent(number, curve.extent);
   setHighlighted(number, curve.run->highlighted);
+  setFilled(number, spec_.band);
 }
 
 void MetricChart::addGroup(const QString& group, const std::vector<const Shown*>& members) {

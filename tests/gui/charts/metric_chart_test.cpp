@@ -255,6 +255,45 @@ class MetricChartTest : public QObject {
              qPrintable(chart->note()));
   }
 
+  void a_run_is_filled_from_its_lowest_to_its_highest_where_that_is_wanted() {
+    BoardStore store;
+    const auto run = store.run("a");
+    store.steps(run, 1, 20'000);
+    ChartBoard board(*store.session);
+    board.setDefaults({{.metric = "loss"}});
+    board.setRuns({store.shown(run, "a")});
+    showBoard(board);
+    auto* chart = chartOf(board);
+    QTRY_COMPARE_WITH_TIMEOUT(chart->curves(), 1, 20000);
+    // A band is pale where the lines of its samples would have left gaps.
+    const auto colours = [&] {
+      QHash<QRgb, int> count;
+      const QImage picture = chart->grab().toImage();
+      for (int y = 0; y < picture.height(); ++y)
+        for (int x = 0; x < picture.width(); ++x) ++count[picture.pixel(x, y)];
+      return count;
+    };
+    const QColor line = runStroke(0, Scheme::dark).color;
+    const QRgb pale = blend(colors().surface, line, 0.22).rgb();
+    const auto near = [&] {
+      int pixels = 0;
+      const auto all = colours();
+      for (auto each = all.begin(); each != all.end(); ++each)
+        if (std::abs(qRed(each.key()) - qRed(pale)) < 4 &&
+            std::abs(qGreen(each.key()) - qGreen(pale)) < 4 &&
+            std::abs(qBlue(each.key()) - qBlue(pale)) < 4)
+          pixels += each.value();
+      return pixels;
+    };
+    const int before = near();
+    ChartSpec spec = chart->spec();
+    spec.band = true;
+    QCOMPARE(chartSpec(toJson(spec)), spec);
+    chart->setSpec(spec);
+    wait(board);
+    QTRY_VERIFY_WITH_TIMEOUT(near() > before + 5000, 20000);
+  }
+
   void hidden_runs_are_not_drawn_and_values_are_sorted_at_the_cursor() {
     BoardStore store;
     std::vector<BoardRun> runs;
