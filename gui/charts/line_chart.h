@@ -77,6 +77,7 @@ class LineChart : public Card {
   void clearCurves();
   int curves() const { return static_cast<int>(curves_.size()); }
   void setColor(int curve, const QColor& color);
+  const QColor& color(int curve) const { return of(curve).color; }
   const QString& name(int curve) const { return of(curve).name; }
   const Series& series(int curve) const { return of(curve).series; }
   const Series& smooth(int curve) const { return of(curve).smooth; }
@@ -90,9 +91,9 @@ class LineChart : public Card {
   /// The curve is the range of several, so many of them at each of its x, and its companion their
   /// mean.
   void setBand(int curve, std::vector<int> members);
-  /// The curve has more x than its samples, which are those around what is shown.
   /// Filled from the lowest to the highest of its samples, pixel by pixel.
   void setFilled(int curve, bool filled);
+  /// The curve has more x than its samples, which are those around what is shown.
   void setExtent(int curve, const Range& extent);
   /// Drawn on top, and wider where it is smooth.
   void setHighlighted(int curve, bool highlighted);
@@ -165,8 +166,8 @@ class LineChart : public Card {
     Series smooth;
     Range extent;
     std::vector<int> members;  // of a band; empty: it is none
-    bool highlighted = false;
     bool filled = false;       // see setFilled
+    bool highlighted = false;
   };
   const Curve& of(int curve) const { return curves_[static_cast<size_t>(curve)]; }
   Curve& of(int curve) { return curves_[static_cast<size_t>(curve)]; }

@@ -9,6 +9,7 @@
 #include "tests/support/results.h"
 #include "tests/support/test_class.h"
 #include "workbench/report/report_document.h"
+#include "workbench/report/run_look.h"
 
 using namespace heddle;
 using namespace heddle::workbench;
@@ -100,6 +101,20 @@ class ReportTest : public QObject {
       exposed += row.right[Part::exposed] - row.left[Part::exposed];
     QCOMPARE(exposed,
              report_.steps[1].spent[Part::exposed] - report_.steps[0].spent[Part::exposed]);
+  }
+
+  void a_run_has_the_colour_that_a_person_gave_it() {
+    Report report = report_;
+    report.comparison.runs[0].color = "#12ab34";
+    report.comparison.runs[1].color = "#ffffff";
+    const std::vector<ReportSection> sections = sections_of(report);
+    const auto curves = std::ranges::find(sections, "Curves", &ReportSection::title);
+    const std::string svg = curves->pictures.front().svg.document();
+    QVERIFY(svg.find("#12ab34") != std::string::npos);
+    QVERIFY(svg.find("#0072b2") == std::string::npos);
+    QCOMPARE(run_color(report.comparison.runs[1], 1), std::string("#888888"));  // seen on paper
+    report.comparison.runs[1].color = "red";                                    // of no known form
+    QCOMPARE(run_color(report.comparison.runs[1], 1), std::string("#d55e00"));
   }
 
   // Nothing from outside becomes markup, in the page or in a picture.

@@ -29,7 +29,7 @@ struct ChartExtent {
 
 }  // namespace
 
-Svg curve_picture(const ReportChart& chart) {
+Svg curve_picture(const ReportChart& chart, const std::vector<storage::RunSummary>& runs) {
   Svg svg(kChartWidth, kChartHeight);
   ChartExtent x, whole, settled;
   for (const auto& curve : chart.curves)
@@ -81,7 +81,7 @@ Svg curve_picture(const ReportChart& chart) {
     if (curve.empty()) continue;
     std::vector<std::pair<double, double>> points;
     for (const auto& [step, value] : curve) points.emplace_back(across(step), up(value));
-    svg.polyline(points, run_color(run), 1.4, run_dashes(run));
+    svg.polyline(points, run_color(runs[run], run), 1.4, run_dashes(run));
     ends.emplace_back(points.back().second, run);
   }
   svg.end_area();
@@ -90,7 +90,7 @@ Svg curve_picture(const ReportChart& chart) {
     if (at < taken + 10) continue;
     taken = at;
     const double end = across(chart.curves[run].back().first);
-    svg.text(end + 4, at + 4, run_number(run), Svg::Anchor::start, run_color(run), true);
+    svg.text(end + 4, at + 4, run_number(run), Svg::Anchor::start, run_color(runs[run], run), true);
   }
   return svg;
 }

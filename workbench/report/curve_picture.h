@@ -6,6 +6,7 @@
 
 namespace heddle::workbench {
 
-Svg curve_picture(const ReportChart& chart);
+/// `runs`: an entry a curve.
+Svg curve_picture(const ReportChart& chart, const std::vector<storage::RunSummary>& runs);
 
 }  // namespace heddle::workbench

@@ -42,7 +42,8 @@ std::optional<Svg> memory_picture(const Report& report) {
   }
   double y = kBarLegend;
   for (const MemoryBar& bar : bars) {
-    svg.text(0, y + 12, run_number(bar.run), Svg::Anchor::start, run_color(bar.run), true);
+    svg.text(0, y + 12, run_number(bar.run), Svg::Anchor::start,
+             run_color(report.comparison.runs[bar.run], bar.run), true);
     svg.text(24, y + 12, bar.kind);
     double at = kBarLabel;
     for (size_t i = 0; i < plan::kCategories; ++i) {

@@ -130,7 +130,7 @@ ReportSection curves_section(const Report& report) {
   for (const ReportChart& chart : report.charts) {
     std::string title = telemetry::words_of(chart.metric);
     if (chart.difference) title += ", difference from " + run_title(report, report.baseline);
-    section.pictures.push_back({std::move(title), curve_picture(chart)});
+    section.pictures.push_back({std::move(title), curve_picture(chart, report.comparison.runs)});
   }
   section.words.push_back("The numbers at the ends are the runs'.");
   return section;

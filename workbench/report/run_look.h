@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/run_palette.h"
+#include "storage/run.h"
 
 namespace heddle::workbench {
 
@@ -16,10 +17,9 @@ inline constexpr const char* kFrame = "#d9dee6";
 /// "1" for the first.
 inline std::string run_number(size_t run) { return std::to_string(run + 1); }
 
-inline std::string run_color(size_t run) {
-  const std::string color = kLightRunPalette[run % kRunPalette];
-  return color.empty() ? kInk : color;
-}
+/// The colour that a person gave to the run, darkened where paper would hardly show it; otherwise
+/// by its number.
+std::string run_color(const storage::RunSummary& summary, size_t run);
 
 /// As SVG has it; empty: solid.
 inline std::string run_dashes(size_t run) {

@@ -72,7 +72,8 @@ std::optional<Svg> timeline_picture(const Report& report) {
   draw_legend(svg);
   double y = kStepHead;
   for (const ReportStep& step : report.steps) {
-    svg.text(0, y + 13, run_number(step.run), Svg::Anchor::start, run_color(step.run), true);
+    svg.text(0, y + 13, run_number(step.run), Svg::Anchor::start,
+             run_color(report.comparison.runs[step.run], step.run), true);
     svg.text(24, y + 13, seconds_text(static_cast<double>(step.side.step_us) * 1e-6));
     {
       LanePieces spent(svg, y, scale);
