@@ -10,6 +10,10 @@ namespace heddle {
 
 inline constexpr size_t kRunPalette = 8;
 
+/// The markers on runs' strokes, in the order in which runs get them.
+inline constexpr std::array<const char*, 6> kRunMarkerNames = {
+    "circle", "square", "triangle", "diamond", "triangle down", "cross"};
+
 // Blue, vermilion, bluish green, reddish purple, orange, sky blue, text, yellow.
 inline constexpr std::array<const char*, kRunPalette> kDarkRunPalette = {
     "#4f94dc", "#e8702a", "#14ab80", "#d98bb8", "#e69f00", "#7cc7f0", "", "#f0e442"};

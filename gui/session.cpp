@@ -157,9 +157,10 @@ void Session::pollStore() {
 }
 
 void Session::learnColors(const OwnColors& colors) {
-  QHash<qint64, QColor> own;
-  for (const auto& [run, name] : colors)
-    if (const QColor color(QString::fromStdString(name)); color.isValid()) own.insert(run, color);
+  QHash<qint64, OwnStroke> own;
+  for (const auto& [run, text] : colors)
+    if (const auto stroke = OwnStroke::of(QString::fromStdString(text)); !stroke.text().isEmpty())
+      own.insert(run, stroke);
   runSlots_.setOwn(std::move(own));
 }
 

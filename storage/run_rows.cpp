@@ -1,17 +1,21 @@
 #include "storage/run_rows.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <ctime>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/excerpt.h"
 #include "base/json_text.h"
 #include "base/one_line.h"
 #include "base/read_json.h"
+#include "base/run_palette.h"
 #include "storage/clock.h"
 #include "storage/compaction.h"
 #include "storage/queue.h"
@@ -294,11 +298,19 @@ Result<> rename_run(Connection& connection, RunId run, const std::string& name) 
 }
 
 Result<> set_color(Connection& connection, RunId run, const std::string& color) {
-  const bool is_color = color.size() == 7 && color.front() == '#' &&
-                        color.find_first_not_of("0123456789abcdefABCDEF", 1) == std::string::npos;
-  if (!color.empty() && !is_color)
-    return fail("no color \"{}\"; valid: #rrggbb, or nothing for one by its number",
-                one_line(color));
+  const bool has_color = color.starts_with('#');
+  const size_t end = has_color ? std::min(color.find(' '), color.size()) : 0;
+  const bool is_color =
+      !has_color || (end == 7 && color.find_first_not_of("0123456789abcdefABCDEF", 1) >= end);
+  const std::string_view marker =
+      std::string_view(color).substr(has_color && end < color.size() ? end + 1 : end);
+  const bool is_marker =
+      (has_color && end == color.size()) || std::ranges::count(kRunMarkerNames, marker);
+  if (!color.empty() && !(is_color && is_marker))
+    return fail(
+        "no stroke \"{}\"; valid: #rrggbb, a marker ({}), both, or nothing for that of its "
+        "number",
+        one_line(color), fmt::join(kRunMarkerNames, ", "));
   if (Result<> found = require_run(connection, run); !found) return found;
   connection.execute("UPDATE runs SET color = ? WHERE id = ?", color, run);
   touch(connection, run);

@@ -14,7 +14,6 @@
 #include "gui/charts/chart_group.h"
 #include "gui/preferences.h"
 
-class QLabel;
 class QPushButton;
 
 namespace heddle::gui {
@@ -89,7 +88,7 @@ class ChartBoard : public QWidget {
   QWidget* head_ = nullptr;
   QPushButton* add_ = nullptr;
   QPushButton* views_ = nullptr;
-  QLabel* empty_ = nullptr;
+  QWidget* empty_ = nullptr;
   PickList* metrics_ = nullptr;
   std::vector<std::string> offered_;
   std::vector<ChartSpec> defaults_;

@@ -73,9 +73,15 @@ void ChartBoard::makeHead() {
   row->addWidget(add_);
   row->addWidget(views_);
   row->addStretch(1);
-  empty_ = muted(tr("No chart is shown. Add one, or reset the charts under Views."));
-  empty_->setParent(this);
-  empty_->setAlignment(Qt::AlignCenter);
+  empty_ = new QWidget(this);
+  QVBoxLayout* column = columnOf(empty_, {}, 8);
+  QPushButton* reset = quietButton(tr("Reset the charts"));
+  reset->setObjectName(QStringLiteral("resetCharts"));
+  connect(reset, &QPushButton::clicked, this, &ChartBoard::resetLayout);
+  column->addStretch(1);
+  column->addWidget(muted(tr("No chart is shown")), 0, Qt::AlignHCenter);
+  column->addWidget(reset, 0, Qt::AlignHCenter);
+  column->addStretch(1);
   empty_->hide();
   metrics_ = new PickList(tr("Find a metric"), this);
   connect(add_, &QPushButton::clicked, this, &ChartBoard::openMetrics);
@@ -83,6 +89,7 @@ void ChartBoard::makeHead() {
   connect(metrics_, &PickList::picked, this, [this](qint64 index) {
     ChartSpec spec{.metric = offered_[static_cast<size_t>(index)]};
     spec.x = cards_.empty() ? preferences().x : cards_.front()->spec().x;
+    spec.aggregate = cards_.empty() || cards_.front()->spec().aggregate;
     spec.smoothing = cards_.empty() ? preferences().smoothing : cards_.front()->spec().smoothing;
     layout_.cards.push_back({.spec = spec});
     cards_.push_back(addCard(spec));

@@ -103,6 +103,11 @@ void ChartOptions::addCurves(QGridLayout& form) {
   for (const int32_t rank : chart_.ranks()) rank_->addItem(tr("rank %1").arg(rank), rank);
   rank_->setCurrentIndex(std::max(0, rank_->findData(spec.rank)));
   rank_->setAccessibleName(tr("ranks"));
+  band_ = new QCheckBox(tr("lowest to highest as a band"));
+  band_->setChecked(spec.band);
+  band_->setToolTip(
+      tr("The samples of each pixel are filled from the lowest to the highest, however many runs "
+         "there are"));
   groups_ = new QCheckBox(tr("groups as mean and range"));
   groups_->setChecked(spec.aggregate);
   groups_->setEnabled(chart_.hasGroups());
@@ -116,11 +121,12 @@ void ChartOptions::addCurves(QGridLayout& form) {
   form.addWidget(halfLife_, 6, 1);
   form.addWidget(fieldLabel(tr("ranks"), rank_), 7, 0);
   form.addWidget(rank_, 7, 1);
-  form.addWidget(groups_, 8, 1);
-  form.addWidget(difference_, 9, 1);
+  form.addWidget(band_, 8, 1);
+  form.addWidget(groups_, 9, 1);
+  form.addWidget(difference_, 10, 1);
   connect(smoothing_, &QSlider::valueChanged, this, &ChartOptions::apply);
   connect(rank_, &QComboBox::activated, this, &ChartOptions::apply);
-  for (QCheckBox* box : {groups_, difference_})
+  for (QCheckBox* box : {band_, groups_, difference_})
     connect(box, &QCheckBox::toggled, this, &ChartOptions::apply);
 }
 
@@ -179,6 +185,7 @@ void ChartOptions::apply() {
   spec.ignoresOutliers = outliers_->isChecked();
   spec.limits = {limit(low_), limit(high_)};
   spec.rank = rank_->currentData().toInt();
+  spec.band = band_->isChecked();
   spec.aggregate = groups_->isChecked();
   spec.difference = difference_->isChecked();
   chart_.setSpec(std::move(spec));

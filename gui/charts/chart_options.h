@@ -45,6 +45,7 @@ class ChartOptions : public QFrame {
   QLineEdit* low_;
   QLineEdit* high_;
   QComboBox* rank_;
+  QCheckBox* band_;
   QCheckBox* groups_;
   QCheckBox* difference_;
 };

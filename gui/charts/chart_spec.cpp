@@ -29,6 +29,7 @@ QJsonObject toJson(const ChartSpec& spec) {
       {"log_y", spec.logY},
       {"ignores_outliers", spec.ignoresOutliers},
       {"rank", spec.rank},
+      {"band", spec.band},
       {"aggregate", spec.aggregate},
       {"difference", spec.difference},
   };
@@ -47,6 +48,7 @@ ChartSpec chartSpec(const QJsonObject& object) {
   spec.logY = object["log_y"].toBool();
   spec.ignoresOutliers = object["ignores_outliers"].toBool();
   spec.rank = std::max<int32_t>(kEachRank, object["rank"].toInt(spec.rank));
+  spec.band = object["band"].toBool();
   spec.aggregate = object["aggregate"].toBool(spec.aggregate);
   spec.difference = object["difference"].toBool();
   if (object.contains("low")) spec.limits.low = object["low"].toDouble();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <ranges>
 
 #include "gui/charts/curve_bins.h"
 #include "storage/clock.h"
@@ -38,25 +39,63 @@ Result<CurveAxis> CurveAxis::read(storage::Reader& reader, const CurveRun& run, 
 Result<> CurveAxis::extend(storage::Reader& reader, const CurveRun& run) {
   const bool isClock = kind_ == ChartX::clock;
   if (isStep() || (isClock && run.began <= 0)) return {};
-  const storage::StepRange rest{steps_.empty() ? 0 : static_cast<int64_t>(steps_.back()) + 1};
+  const storage::StepRange rest{seenSteps_.empty() ? 0
+                                                   : static_cast<int64_t>(seenSteps_.back()) + 1};
   const auto read = readBins(reader, run, kind_ == ChartX::tokens ? "tokens" : "time", kAllRanks,
                              rest, kAxisPoints);
   if (!read) return fail(read);
-  if (isClock && steps_.empty()) {
+  if (isClock && seenSteps_.empty()) {
     const auto began = readBegin(reader, run);
     if (!began) return fail(began);
     began_ = *began;
   }
   for (const storage::Bin& bin : read->bins)
     add(static_cast<double>(bin.last_step), bin.last + began_);
+  if (!read->bins.empty()) chooseGrowing();
   return {};
 }
 
-/// A clock may jump back: x that does not grow is left out.
 void CurveAxis::add(double step, double x) {
-  if (!std::isfinite(x) || (!x_.empty() && (x <= x_.back() || step <= steps_.back()))) return;
-  steps_.push_back(step);
-  x_.push_back(x);
+  if (!std::isfinite(x) || (!seenSteps_.empty() && step <= seenSteps_.back())) return;
+  seenSteps_.push_back(step);
+  seenX_.push_back(x);
+}
+
+/// A clock may jump, ahead or back: the longest subsequence with growing x leaves out as few
+/// samples as can be. Patience sorting: `ends[n]` is the smallest end of those with n + 1 samples.
+void CurveAxis::chooseGrowing() {
+  constexpr size_t kFirst = std::numeric_limits<size_t>::max();
+  std::vector<size_t> ends, before(seenX_.size(), kFirst);
+  for (size_t i = 0; i < seenX_.size(); ++i) {
+    const auto at =
+        std::ranges::lower_bound(ends, seenX_[i], {}, [this](size_t end) { return seenX_[end]; });
+    if (at != ends.begin()) before[i] = *(at - 1);
+    at == ends.end() ? ends.push_back(i) : void(*at = i);
+  }
+  std::vector<size_t> chosen;
+  for (size_t i = ends.empty() ? kFirst : ends.back(); i != kFirst; i = before[i])
+    chosen.push_back(i);
+  std::ranges::reverse(chosen);
+  steps_.clear();
+  x_.clear();
+  jumps_ = 0;
+  size_t seen = 0;
+  const auto countJumps = [&](size_t end, double high) {
+    for (; seen < end; ++seen)
+      jumps_ += seenX_[seen] > high || (!x_.empty() && seenX_[seen] < x_.back());
+  };
+  for (const size_t i : chosen) {
+    countJumps(i, seenX_[i]);
+    steps_.push_back(seenSteps_[i]);
+    x_.push_back(seenX_[i]);
+    ++seen;
+  }
+  countJumps(seenX_.size(), std::numeric_limits<double>::infinity());
+}
+
+bool CurveAxis::goesOnFrom(const CurveAxis& earlier) const {
+  return earlier.steps_.size() <= steps_.size() &&
+         std::ranges::equal(earlier.steps_, steps_ | std::views::take(earlier.steps_.size()));
 }
 
 double CurveAxis::between(const std::vector<double>& from, const std::vector<double>& to,

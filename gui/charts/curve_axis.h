@@ -22,15 +22,22 @@ class CurveAxis {
   double at(double step) const { return isStep() ? step : between(steps_, x_, step); }
   double stepAt(double x) const { return isStep() ? x : between(x_, steps_, x); }
   bool exists() const { return isStep() || !steps_.empty(); }
+  /// Samples whose x is not between its neighbours': their places come from these.
+  int64_t jumps() const { return jumps_; }
+  /// Whether x of the other's steps is as it was.
+  bool goesOnFrom(const CurveAxis& earlier) const;
 
  private:
   bool isStep() const { return kind_ == ChartX::step; }
   void add(double step, double x);
+  void chooseGrowing();
   static double between(const std::vector<double>& from, const std::vector<double>& to, double at);
 
   ChartX kind_ = ChartX::step;
-  double began_ = 0;  // Unix seconds of the first step, for ChartX::clock
-  std::vector<double> steps_, x_;
+  double began_ = 0;                       // Unix seconds of the first step, for ChartX::clock
+  std::vector<double> seenSteps_, seenX_;  // all samples
+  std::vector<double> steps_, x_;          // the longest part of them in which x grows
+  int64_t jumps_ = 0;
 };
 
 }  // namespace heddle::gui

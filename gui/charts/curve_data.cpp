@@ -175,6 +175,7 @@ Result<bool> CurveReading::goOn(storage::Reader& reader, int32_t rank, const Cur
   run.ranks = end.ranks;
   auto extended = std::make_shared<CurveAxis>(*end.axis);
   if (const Result<> went = extended->extend(reader, runs_[at_]); !went) return fail(went);
+  if (!extended->goesOnFrom(*end.axis)) return false;  // its clock had jumped
   const storage::StepRange shown = range(*extended);
   const auto more =
       readBins(reader, run, query_.metric, rank, {end.step + 1, shown.last}, end.points);

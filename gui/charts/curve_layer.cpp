@@ -78,7 +78,8 @@ void CurveLayer::draw(QCPPainter* painter) {
       if (curve.highlighted != highlighted) continue;
       if (highlighted) painter->setAntialiasing(true);
       const bool smooth = !curve.smooth.empty();
-      drawLine(*painter, curve.line(), colorOf(curve), smooth ? Extremes::leftOut : Extremes::drawn,
+      drawLine(*painter, curve.line(), colorOf(curve),
+               smooth || curve.hasBand ? Extremes::leftOut : Extremes::drawn,
                highlighted && smooth ? 2 : 1);
       drawLone(*painter, curve);
       drawMarks(*painter, curve, i);

@@ -153,6 +153,11 @@ void LineChart::setBand(int curve, std::vector<int> members) {
   changed();
 }
 
+void LineChart::setFilled(int curve, bool filled) {
+  of(curve).filled = filled;
+  changed();
+}
+
 void LineChart::setExtent(int curve, const Range& extent) {
   of(curve).extent = extent;
   changed();

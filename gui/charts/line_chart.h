@@ -58,6 +58,7 @@ class LineChart : public Card {
 
   /// Muted, next to the title after the unit, as in "highest rank".
   void setDetail(const QString& detail);
+  const QString& detail() const { return detail_; }
   /// The name of x; "step" at first. `clock`: x is Unix seconds, shown as times of day.
   void setXAxis(const QString& name, Unit unit, bool clock = false);
   const QString& xName() const { return xName_; }
@@ -76,6 +77,7 @@ class LineChart : public Card {
   void clearCurves();
   int curves() const { return static_cast<int>(curves_.size()); }
   void setColor(int curve, const QColor& color);
+  const QColor& color(int curve) const { return of(curve).color; }
   const QString& name(int curve) const { return of(curve).name; }
   const Series& series(int curve) const { return of(curve).series; }
   const Series& smooth(int curve) const { return of(curve).smooth; }
@@ -89,6 +91,8 @@ class LineChart : public Card {
   /// The curve is the range of several, so many of them at each of its x, and its companion their
   /// mean.
   void setBand(int curve, std::vector<int> members);
+  /// Filled from the lowest to the highest of its samples, pixel by pixel.
+  void setFilled(int curve, bool filled);
   /// The curve has more x than its samples, which are those around what is shown.
   void setExtent(int curve, const Range& extent);
   /// Drawn on top, and wider where it is smooth.
@@ -162,6 +166,7 @@ class LineChart : public Card {
     Series smooth;
     Range extent;
     std::vector<int> members;  // of a band; empty: it is none
+    bool filled = false;       // see setFilled
     bool highlighted = false;
   };
   const Curve& of(int curve) const { return curves_[static_cast<size_t>(curve)]; }

@@ -92,7 +92,7 @@ Range LineChart::drawCurves(const Range& x) {
     of.color = curve.color;
     of.marker = curve.marker;
     of.highlighted = curve.highlighted;
-    of.hasBand = !curve.members.empty();
+    of.hasBand = curve.filled || !curve.members.empty();
     of.raw = columns(curve.series, x.low, x.high, plot_->width(), logX_);
     of.smooth = columns(curve.smooth, x.low, x.high, plot_->width(), logX_);
     of.gaps = curve.series.notFinite();

@@ -5,7 +5,9 @@
 #include <set>
 
 #include "engine/telemetry/metrics.h"
+#include "gui/charts/curve_axis.h"
 #include "gui/charts/curve_sums.h"
+#include "gui/format.h"
 #include "gui/session.h"
 #include "gui/theme/theme.h"
 
@@ -222,6 +224,7 @@ void MetricChart::putCurves() {
   apart_.clear();
   std::vector<Shown> curves = shownCurves();
   const bool waits = stale_ || job_.running();
+  if (const QString jumps = jumpsText(); !jumps.isEmpty()) detail << jumps;
   if (spec_.difference) subtractBaseline(curves, detail);
   setDetail(detail.join(QStringLiteral(", ")));
   setEmptyText(!apart_.isEmpty()         ? apart_
@@ -237,6 +240,17 @@ void MetricChart::putCurves() {
   for (const Shown& curve : curves)
     if (!groups.contains(curve.run->group)) add(curve);
   for (const auto& [group, members] : groups) addGroup(group, members);
+}
+
+/// "the clock jumps at 1 sample, placed between its neighbours": times of day, or since the start.
+QString MetricChart::jumpsText() const {
+  if (spec_.x != ChartX::time && spec_.x != ChartX::clock) return {};
+  int64_t jumps = 0;
+  for (const auto& [of, curve] : curves_)
+    if (curve.end.axis) jumps += curve.end.axis->jumps();
+  return jumps == 0 ? QString()
+                    : tr("the clock jumps at %1, placed between the neighbours")
+                          .arg(format::plural(jumps, counted::kStep));
 }
 
 std::vector<MetricChart::Shown> MetricChart::shownCurves() const {
@@ -287,6 +301,7 @@ void MetricChart::add(const Shown& curve) {
   setSmooth(number, curve.smooth);
   setExtent(number, curve.extent);
   setHighlighted(number, curve.run->highlighted);
+  setFilled(number, spec_.band);
 }
 
 void MetricChart::addGroup(const QString& group, const std::vector<const Shown*>& members) {

@@ -73,6 +73,7 @@ class MetricChart : public LineChart {
   std::vector<Shown> shownCurves() const;
   void subtractBaseline(std::vector<Shown>& curves, QStringList& detail);
   QString ranksText() const;
+  QString jumpsText() const;
   void add(const Shown& curve);
   void addGroup(const QString& group, const std::vector<const Shown*>& members);
 

@@ -2,7 +2,9 @@
 
 #include <QPainter>
 #include <QSet>
+#include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "gui/theme/theme.h"
 
@@ -11,6 +13,8 @@ namespace {
 
 /// A slot of a run with its own colour: this bit, a marker and 24 bits of colour.
 constexpr int kOwnSlot = 1 << 30, kOwnMarker = 24, kOwnColor = 0xffffff;
+/// A slot of a run with its own marker alone: this bit, the marker and the slot of its number.
+constexpr int kMarkedSlot = 1 << 29;
 constexpr double kSeen = 3;  // contrast with the surface
 
 int ownSlot(const QColor& color, int marker) {
@@ -36,6 +40,8 @@ RunStroke runStroke(int slot, Scheme scheme) {
   if (slot & kOwnSlot)
     return {seen(QColor::fromRgb(static_cast<QRgb>(slot & kOwnColor)), scheme),
             (slot & ~kOwnSlot) >> kOwnMarker};
+  if (slot & kMarkedSlot)
+    return {runStroke(slot & kOwnColor, scheme).color, (slot & ~kMarkedSlot) >> kOwnMarker};
   const int color = slot % kRunColors;
   const char* name =
       (scheme == Scheme::dark ? kDarkRunPalette : kLightRunPalette)[static_cast<size_t>(color)];
@@ -94,14 +100,38 @@ void paintRunStroke(QPainter& painter, const QRectF& box, const RunStroke& strok
   painter.restore();
 }
 
+OwnStroke OwnStroke::of(const QString& text) {
+  const qsizetype end = text.startsWith(QChar('#')) ? text.indexOf(QChar(' ')) : 0;
+  const std::string name = (end < 0 ? QString() : text.mid(end).trimmed()).toStdString();
+  const auto marker = std::ranges::find(kRunMarkerNames, name,
+                                        [](const char* each) { return std::string_view(each); });
+  return {
+      end == 0 ? QColor() : QColor(text.left(end)),
+      marker == kRunMarkerNames.end() ? -1 : static_cast<int>(marker - kRunMarkerNames.begin())};
+}
+
+QString OwnStroke::text() const {
+  QStringList parts;
+  if (color.isValid()) parts << color.name();
+  if (marker >= 0) parts << QLatin1String(kRunMarkerNames[static_cast<size_t>(marker)]);
+  return parts.join(QChar(' '));
+}
+
+std::optional<int> RunSlots::ownSlotOf(qint64 run) {
+  return own_.contains(run) ? std::optional(of({run}).first()) : std::nullopt;
+}
+
 QList<int> RunSlots::of(const QList<qint64>& runs) {
   QList<int> found;
   QSet<int> taken;
   for (const qint64 run : runs) {
-    if (const auto own = own_.constFind(run); own != own_.constEnd()) {
-      int marker = 0;
-      while (marker + 1 < kRunMarkers && taken.contains(ownSlot(*own, marker))) ++marker;
-      found.append(ownSlot(*own, marker));
+    const OwnStroke own = own_.value(run);
+    if (own.color.isValid()) {
+      int marker = std::max(0, own.marker);
+      while (own.marker < 0 && marker + 1 < kRunMarkers &&
+             taken.contains(ownSlot(own.color, marker)))
+        ++marker;
+      found.append(ownSlot(own.color, marker));
       taken.insert(found.last());
       continue;
     }
@@ -117,6 +147,10 @@ QList<int> RunSlots::of(const QList<qint64>& runs) {
     taken.insert(slot);
     known_[runs[i]] = found[i] = slot;
   }
+  // Another marker upon the colour of its number.
+  for (qsizetype i = 0; i < runs.size(); ++i)
+    if (const OwnStroke own = own_.value(runs[i]); !own.color.isValid() && own.marker >= 0)
+      found[i] = kMarkedSlot | own.marker << kOwnMarker | found[i];
   return found;
 }
 

@@ -7,6 +7,7 @@
 #include <QHash>
 #include <QList>
 #include <QPainterPath>
+#include <optional>
 
 #include "base/run_palette.h"
 #include "gui/theme/tokens.h"
@@ -16,13 +17,24 @@ class QPainter;
 namespace heddle::gui {
 
 inline constexpr int kRunColors = static_cast<int>(kRunPalette);
-inline constexpr int kRunMarkers = 6;
+inline constexpr int kRunMarkers = static_cast<int>(kRunMarkerNames.size());
 
 /// How a run is drawn: a solid line with a marker now and then.
 struct RunStroke {
   QColor color;
   int marker = -1;  // 0 to kRunMarkers - 1; -1: none
   bool operator==(const RunStroke&) const = default;
+};
+
+/// What a person gave to a run: a colour, a marker, or both.
+struct OwnStroke {
+  QColor color = {};  // invalid: by its number
+  int marker = -1;    // -1: by its number
+
+  OwnStroke(const QColor& ownColor = {}, int ownMarker = -1) : color(ownColor), marker(ownMarker) {}
+  /// As the store has it: "#12ab34 square", "#12ab34", "square".
+  static OwnStroke of(const QString& text);
+  QString text() const;
 };
 
 /// The stroke of a slot: 0 to 7 have their own colours, beyond that colour × marker. A run with a
@@ -42,12 +54,16 @@ void paintRunStroke(QPainter& painter, const QRectF& box, const RunStroke& strok
 class RunSlots {
  public:
   QList<int> of(const QList<qint64>& runs);
-  /// Colours that people have given to runs; two runs of one colour differ by their markers.
-  void setOwn(QHash<qint64, QColor> colors) { own_ = std::move(colors); }
+  /// Strokes that people have given to runs; of one colour, those without an own marker get markers
+  /// that differ.
+  void setOwn(QHash<qint64, OwnStroke> strokes) { own_ = std::move(strokes); }
+  const QHash<qint64, OwnStroke>& own() const { return own_; }
+  /// The slot of its own stroke, where the run is shown alone.
+  std::optional<int> ownSlotOf(qint64 run);
 
  private:
   QHash<qint64, int> known_;
-  QHash<qint64, QColor> own_;
+  QHash<qint64, OwnStroke> own_;
 };
 
 }  // namespace heddle::gui

@@ -139,6 +139,7 @@ StatisticsPanel::StatisticsPanel(TimelineWidget& timeline) : timeline_(timeline)
   connect(&timeline_, &TimelineWidget::selectionChanged, this, refreshSoon);
   connect(&timeline_, &TimelineWidget::rowsChanged, this, refreshSoon);
   connect(&timeline_, &TimelineWidget::currentRowChanged, this, refreshSoon);
+  connect(&timeline_, &TimelineWidget::lanesChanged, this, refreshSoon);
   connect(by_, &Segment::currentChanged, this, &StatisticsPanel::refresh);
   connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this,
           &StatisticsPanel::highlight);
@@ -156,8 +157,10 @@ void StatisticsPanel::refresh() {
   QString title;
   const auto& all = timeline_.rows();
   const int run = all.empty() ? 0 : all[std::min(timeline_.currentRow(), all.size() - 1)].run;
-  for (const TimelineRow& row : all) {
-    if (!row.timeline || row.run != run) continue;  // a prediction does not add to a measurement
+  for (size_t i = 0; i < all.size(); ++i) {
+    const TimelineRow& row = all[i];
+    if (!row.timeline || row.run != run || !timeline_.showsRow(i))
+      continue;  // a prediction does not add to a measurement
     title = row.title;
     const workbench::BucketNames* buckets = row.plan ? &row.plan->buckets() : nullptr;
     knowsBuckets |= buckets && !buckets->empty();

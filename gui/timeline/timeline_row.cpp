@@ -11,7 +11,8 @@ SpanTest textTest(const QString& text) {
   };
 }
 
-Found::Found(const std::vector<TimelineRow>& rows, const SpanTest& test, Tested tested)
+Found::Found(const std::vector<TimelineRow>& rows, const SpanTest& test, Tested tested,
+             const std::function<bool(const LaneRef&)>& shows)
     : lanes_(rows.size() * 2) {
   for (size_t row = 0; row < rows.size(); ++row) {
     for (const Stream stream : {Stream::compute, Stream::communication}) {
@@ -19,14 +20,16 @@ Found::Found(const std::vector<TimelineRow>& rows, const SpanTest& test, Tested 
       hits.before = count_;
       if (!rows[row].timeline) continue;
       const Lane& lane = rows[row].timeline->lane(stream);
+      const bool isShown = shows({row, stream});
       std::vector<bool> labels;
-      for (uint32_t label = 0; tested == Tested::everyLabel && label < lane.labels(); ++label)
+      for (uint32_t label = 0; isShown && tested == Tested::everyLabel && label < lane.labels();
+           ++label)
         labels.push_back(test(row, lane.labelled(label)));
       const auto isHit = [&](size_t span) {
         return labels.empty() ? test(row, lane.spans()[span]) : labels[lane.label(span)];
       };
       std::vector<bool> found(lane.spans().size());
-      for (size_t i = 0; i < lane.spans().size(); ++i) {
+      for (size_t i = 0; isShown && i < lane.spans().size(); ++i) {
         if (!isHit(i)) continue;
         found[i] = true;
         hits.spans.push_back(static_cast<uint32_t>(i));

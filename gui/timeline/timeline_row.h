@@ -59,7 +59,9 @@ SpanTest textTest(const QString& text);
 class Found {
  public:
   Found() = default;
-  Found(const std::vector<TimelineRow>& rows, const SpanTest& test, Tested tested);
+  /// `shows`: nothing is found in other lanes.
+  Found(const std::vector<TimelineRow>& rows, const SpanTest& test, Tested tested,
+        const std::function<bool(const LaneRef&)>& shows);
 
   /// Nothing was searched for: not the same as nothing found.
   bool empty() const { return lanes_.empty(); }

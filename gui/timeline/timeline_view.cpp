@@ -74,7 +74,7 @@ void TimelineView::saveTrace() {
     writer_ = std::make_unique<Worker>(1, Worker::AtEnd::finish);
     writing_ = std::make_unique<Job>(*writer_, this);
   }
-  writing_->add([rows = timeline_->rows(), path] { return writeTrace(rows, path); },
+  writing_->add([rows = timeline_->shownRows(), path] { return writeTrace(rows, path); },
                 [this, path](const Result<>& saved) { report(saved, path); });
 }
 

@@ -48,6 +48,13 @@ void TimelineWidget::setRows(std::vector<TimelineRow> rows) {
   Q_EMIT viewChanged();
 }
 
+std::vector<TimelineRow> TimelineWidget::shownRows() const {
+  std::vector<TimelineRow> shown;
+  for (size_t row = 0; row < rows_.size(); ++row)
+    if (showsRow(row)) shown.push_back(rows_[row]);
+  return shown;
+}
+
 void TimelineWidget::setPhaseBand(PhaseBand band) {
   band_ = band;
   relayout();
@@ -56,6 +63,7 @@ void TimelineWidget::setPhaseBand(PhaseBand band) {
 void TimelineWidget::setLanes(const LaneChoice& lanes) {
   if (lanes == lanes_) return;
   lanes_ = lanes;
+  find();
   relayout();
   if (const auto shown = shownLanes(); !shown.empty() && !std::ranges::count(shown, lane_))
     lane_ = shown.front();
@@ -90,7 +98,10 @@ void TimelineWidget::setHighlight(SpanTest test, Tested tested) {
 }
 
 void TimelineWidget::find() {
-  found_ = test_ ? Found(rows_, test_, tested_) : Found();
+  const auto shows = [this](const LaneRef& lane) {
+    return showsRow(lane.row) && lanes_.streams[static_cast<size_t>(lane.stream)];
+  };
+  found_ = test_ ? Found(rows_, test_, tested_, shows) : Found();
   Q_EMIT foundChanged();
 }
 

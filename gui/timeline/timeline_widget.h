@@ -54,6 +54,10 @@ class TimelineWidget : public QAbstractScrollArea {
   /// The row that keys are about.
   size_t currentRow() const { return lane_.row; }
 
+  /// Whether the row is neither hidden nor filtered away.
+  bool showsRow(size_t row) const { return !lanes_.shapeOf(rows_[row]).hidden; }
+  std::vector<TimelineRow> shownRows() const;
+
   /// Highlights the critical path; empty: none.
   void setPath(std::vector<PathMark> path);
   const std::vector<PathMark>& path() const { return path_; }

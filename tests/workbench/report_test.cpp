@@ -128,7 +128,7 @@ class ReportTest : public QObject {
     QVERIFY(curve_picture(grouped, loss).document().find(">both<") != std::string::npos);
     const Svg picture = curve_picture(report, report.charts[0]);
     QVERIFY(picture.document().find("#123456") != std::string::npos);
-    QVERIFY(picture.document().find(run_color(1)) != std::string::npos);
+    QVERIFY(picture.document().find(run_color(report.comparison.runs[1], 1)) != std::string::npos);
   }
 
   // Compute, exposed, bubble and idle are the step; the rows' differences are the steps'.
@@ -141,6 +141,20 @@ class ReportTest : public QObject {
       exposed += row.right[Part::exposed] - row.left[Part::exposed];
     QCOMPARE(exposed,
              report_.steps[1].spent[Part::exposed] - report_.steps[0].spent[Part::exposed]);
+  }
+
+  void a_run_has_the_colour_that_a_person_gave_it() {
+    storage::RunSummary run;
+    run.color = "#12ab34";
+    QCOMPARE(run_color(run, 1), std::string("#12ab34"));
+    run.color = "#12ab34 square";
+    QCOMPARE(run_color(run, 1), std::string("#12ab34"));
+    run.color = "#ffffff";
+    QCOMPARE(run_color(run, 1), std::string("#888888"));  // seen on paper
+    for (const char* none : {"", "red", "square"}) {
+      run.color = none;
+      QCOMPARE(run_color(run, 1), std::string("#d55e00"));
+    }
   }
 
   // Nothing from outside becomes markup, in the page or in a picture.

@@ -204,7 +204,8 @@ Result<Report> read_report(storage::Reader& reader, const ReportQuery& query) {
     if (!run) return fail(run);
     if (id == query.baseline) report.baseline = runs.size();
     const auto color = query.colors.find(id);
-    report.colors.push_back(color == query.colors.end() ? run_color(runs.size()) : color->second);
+    report.colors.push_back(color == query.colors.end() ? run_color(run->summary, runs.size())
+                                                        : color->second);
     const auto group = query.groups.find(id);
     if (!query.groups.empty())
       report.groups.push_back(group == query.groups.end() ? "" : group->second);

@@ -17,14 +17,11 @@ inline constexpr const char* kFrame = "#d9dee6";
 /// "1" for the first.
 inline std::string run_number(size_t run) { return std::to_string(run + 1); }
 
-inline std::string run_color(size_t run) {
-  const std::string color = kLightRunPalette[run % kRunPalette];
-  return color.empty() ? kInk : color;
-}
+/// The colour that a person gave to the run, darkened where paper would hardly show it; otherwise
+/// by its number.
+std::string run_color(const storage::RunSummary& summary, size_t run);
 
-inline std::string color_of(const Report& report, size_t run) {
-  return run < report.colors.size() ? report.colors[run] : run_color(run);
-}
+inline const std::string& color_of(const Report& report, size_t run) { return report.colors[run]; }
 
 /// As SVG has it; empty: solid.
 inline std::string run_dashes(size_t run) {

@@ -54,6 +54,18 @@ std::vector<int64_t> ranksOf(const std::vector<ShownStep>& steps) {
   return {ranks.begin(), ranks.end()};
 }
 
+ShownStep shownStepOf(storage::RunId run, StepFacts facts, int64_t rank) {
+  ShownStep shown{.run = run, .facts = std::move(facts)};
+  const workbench::RunSteps& steps = *shown.facts.steps;
+  if (shown.facts.timeline)
+    shown.counters = countersOf(*shown.facts.timeline, steps.plan.get(), rank);
+  const plan::RankTimeline* planned = steps.timeline(rank);
+  if (shown.facts.predicted && planned)
+    shown.predictedCounters =
+        countersOf(*shown.facts.predicted, steps.plan.get(), rank, planned->memory);
+  return shown;
+}
+
 }  // namespace
 
 size_t CompareData::indexOf(storage::RunId run) const {
@@ -175,7 +187,7 @@ Result<> CompareReader::readSteps(storage::Reader& reader, const CompareQuery& q
                      ? stepFactsOf(plan->second, run.id, query.rank)
                      : readStepFacts(reader, details_[run.id], wanted, query.rank);
     if (!facts) return fail(facts);
-    data.steps.push_back({run.id, std::move(*facts)});
+    data.steps.push_back(shownStepOf(run.id, std::move(*facts), query.rank));
   }
   data.ranks = ranksOf(data.steps);
   return {};

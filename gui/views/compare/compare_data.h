@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "gui/timeline/step_counters.h"
 #include "gui/views/compare/compared_keys.h"
 #include "gui/views/compare/planned_facts.h"
 
@@ -16,6 +17,7 @@ using Plans = std::map<storage::RunId, PlannedRecipe>;
 struct ShownStep {
   storage::RunId run = 0;
   StepFacts facts;
+  Counters counters = {}, predictedCounters = {};  // of its timelines
 };
 
 struct CompareData {

@@ -98,6 +98,8 @@ void CompareTimelines::display(const CompareData& data, const QList<RunStroke>& 
       }
       row.subtitle = format::seconds(double(row.timeline->lengthUs()) / 1e6);
       if (shown.facts.steps) row.plan = shown.facts.steps->plan;
+      row.rank = data.rank;
+      row.counters = predicted ? shown.predictedCounters : shown.counters;
       row.run = static_cast<int>(rows.size());
       row.color = stroke.color;
       row.marker = stroke.marker;

@@ -25,6 +25,7 @@ std::vector<ChartSpec> defaultCharts(bool validates) {
   if (validates) charts.push_back({.metric = kValidationMetric});
   charts.push_back({.metric = kSpeedMetric});
   charts.push_back({.metric = kMemoryMetric});
+  for (ChartSpec& chart : charts) chart.aggregate = false;  // each added run as its own curve
   return charts;
 }
 
@@ -168,6 +169,7 @@ void LiveCharts::showRuns() {
       runs.push_back({.id = ids[i],
                       .name = i == 0 ? name_ : names_[ids[i]],
                       .stroke = runStroke(slots[i], scheme),
+                      .group = i > 0 && ids.size() > 2 ? tr("the added runs") : QString(),
                       .highlighted = i == 0 && ids.size() > 1});
     for (const Ancestor& each : ancestors_)
       if (!ids.contains(each.run))
@@ -178,6 +180,8 @@ void LiveCharts::showRuns() {
   }
   if (runs == shown_) return;
   shown_ = runs;
+  // The added runs are compared with the one that is shown.
+  board_->setBaseline(std::ranges::any_of(runs, &BoardRun::highlighted) ? run_ : 0);
   board_->setRuns(std::move(runs));
 }
 

@@ -130,6 +130,12 @@ void RunDelegate::paintBackground(QPainter* painter, const QStyleOptionViewItem&
                       c.accent);
 }
 
+std::optional<int> RunDelegate::slotOf(qint64 run) const {
+  for (const auto* known : {&slots_, &own_})
+    if (const auto slot = known->constFind(run); slot != known->constEnd()) return *slot;
+  return std::nullopt;
+}
+
 void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
                         const QModelIndex& index) const {
   QStyleOptionViewItem option = given;
@@ -145,8 +151,8 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
   QRect cell = option.rect.adjusted(kLeft, 0, -kRight, -1);
   const RunRow& row = linesOf(index).row(index);
   const QVariant tone = index.data(RunsModel::ToneRole);
-  const auto slot = slots_.constFind(row.summary.id);
-  const bool chosen = slot != slots_.constEnd();
+  const std::optional<int> slot = slotOf(row.summary.id);
+  const bool chosen = slots_.contains(row.summary.id);
   QColor color = tone.isNull() ? c.text : colorOf(static_cast<Tone>(tone.toInt()));
 
   switch (index.column()) {
@@ -169,7 +175,7 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
       return;
     }
     case RunsModel::Curve: {
-      const QColor line = chosen ? runStroke(*slot, Theme::instance().scheme()).color : c.other;
+      const QColor line = slot ? runStroke(*slot, Theme::instance().scheme()).color : c.other;
       const QRectF room(cell.left(), cell.center().y() - 8, cell.width(), 18);
       paintSparkline(painter, room, row.curve, line, false);
       painter->restore();
@@ -186,7 +192,7 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
         paintTriangle(painter, option.rect, linesOf(index).line(index.row()));
         cell.setLeft(cell.left() + room);
       }
-      if (chosen) {
+      if (slot) {
         paintRunStroke(*painter, QRectF(cell.left(), cell.top(), kStroke, cell.height() + 2),
                        runStroke(*slot, Theme::instance().scheme()));
         cell.setLeft(cell.left() + kStroke + 6);

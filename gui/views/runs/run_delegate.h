@@ -4,6 +4,7 @@
 
 #include <QHash>
 #include <QStyledItemDelegate>
+#include <optional>
 
 #include "gui/theme/run_colors.h"
 #include "gui/views/runs/run_lines.h"
@@ -16,8 +17,13 @@ class RunDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
 
-  /// The strokes' slots of runs chosen for a comparison.
-  void setSlots(QHash<qint64, int> chosen) { slots_ = std::move(chosen); }
+  /// The strokes' slots of runs chosen for a comparison, and of those with a colour of their own.
+  void setSlots(QHash<qint64, int> chosen, QHash<qint64, int> own) {
+    slots_ = std::move(chosen);
+    own_ = std::move(own);
+  }
+  /// None: the run's row has no stroke.
+  std::optional<int> slotOf(qint64 run) const;
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
              const QModelIndex& index) const override;
@@ -35,7 +41,7 @@ class RunDelegate : public QStyledItemDelegate {
   void paintHeadBox(QPainter* painter, const QStyleOptionViewItem& option,
                     const QModelIndex& index) const;
 
-  QHash<qint64, int> slots_;
+  QHash<qint64, int> slots_, own_;
 };
 
 }  // namespace heddle::gui

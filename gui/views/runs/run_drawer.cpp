@@ -8,6 +8,7 @@
 #include "gui/format.h"
 #include "gui/models/run_pace.h"
 #include "gui/models/value.h"
+#include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
 #include "gui/views/runs/run_rows.h"
 #include "gui/widgets/layouts.h"
@@ -189,7 +190,10 @@ void RunDrawer::display(RunFacts facts) {
   buttons_->setVisible(!summary.trashed);  // runs in the trash can only be looked at
   lastLoss_->setText(summary.loss ? format::loss(*summary.loss) : format::kNone);
   loss_->clearCurves();
-  loss_->setSeries(loss_->addCurve(tr("loss"), colors().accent), facts.loss);
+  RunStroke stroke{colors().accent};
+  if (const auto own = session_.runSlots().ownSlotOf(summary.id))
+    stroke = runStroke(*own, Theme::instance().scheme());
+  loss_->setSeries(loss_->addCurve(tr("loss"), stroke.color, stroke.marker), facts.loss);
   loss_->flush();
   showResults(facts);
   showStep(facts);

@@ -6,6 +6,7 @@
 #include <QHeaderView>
 #include <QPainter>
 #include <algorithm>
+#include <map>
 
 #include "gui/format.h"
 #include "gui/theme/run_colors.h"
@@ -19,6 +20,14 @@ namespace {
 QIcon swatch(const QColor& color) {
   QPixmap picture(14, 14);
   picture.fill(color);
+  return picture;
+}
+
+QIcon markerIcon(int marker) {
+  QPixmap picture(28, 14);
+  picture.fill(Qt::transparent);
+  QPainter painter(&picture);
+  paintRunStroke(painter, picture.rect(), {colors().text, marker});
   return picture;
 }
 
@@ -148,9 +157,26 @@ void RunMarks::archive() {
                           });
 }
 
-void RunMarks::setColor(const QString& color) {
-  write(chosen_(), [color = color.toStdString()](storage::Writer& writer, qint64 run) {
-    return writer.set_color(run, color).get();
+void RunMarks::setColor(const QColor& color) {
+  setStroke([color](OwnStroke& stroke) { stroke.color = color; });
+}
+
+void RunMarks::setMarker(int marker) {
+  setStroke([marker](OwnStroke& stroke) { stroke.marker = marker; });
+}
+
+void RunMarks::setStroke(const std::function<void(OwnStroke& stroke)>& change) {
+  std::map<qint64, std::string> texts;
+  for (const qint64 run : chosen_()) {
+    const int row = model_.indexOf(run);
+    if (row < 0) continue;
+    OwnStroke stroke = OwnStroke::of(QString::fromStdString(model_.row(row).summary.color));
+    change(stroke);
+    texts[run] = stroke.text().toStdString();
+  }
+  write(chosen_(), [texts](storage::Writer& writer, qint64 run) -> Result<> {
+    const auto text = texts.find(run);
+    return text == texts.end() ? Result<>{} : writer.set_color(run, text->second).get();
   });
 }
 
@@ -183,17 +209,24 @@ void RunMarks::addTo(QMenu& menu) {
   const Scheme scheme = Theme::instance().scheme();
   for (int slot = 0; slot < kRunColors; ++slot) {
     const QColor color = runStroke(slot, scheme).color;
-    colors->addAction(swatch(color), color.name(), this, [this, color] { setColor(color.name()); });
+    colors->addAction(swatch(color), color.name(), this, [this, color] { setColor(color); });
   }
   colors->addAction(tr("Another …"), this, [this] {
     auto* dialog = new QColorDialog(table_->window());
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setOption(QColorDialog::DontUseNativeDialog);
     connect(dialog, &QColorDialog::colorSelected, this,
-            [this](const QColor& color) { setColor(color.name()); });
+            [this](const QColor& color) { setColor(color); });
     dialog->open();
   });
   colors->addAction(tr("By its number"), this, [this] { setColor({}); });
+  QMenu* markers = menu.addMenu(tr("Marker"));
+  markers->setObjectName(QStringLiteral("runMarkers"));
+  for (int marker = 0; marker < kRunMarkers; ++marker)
+    markers->addAction(markerIcon(marker),
+                       QLatin1String(kRunMarkerNames[static_cast<size_t>(marker)]), this,
+                       [this, marker] { setMarker(marker); });
+  markers->addAction(tr("By its number"), this, [this] { setMarker(-1); });
   menu.addActions({archive_, copy_, markdown_});
 }
 

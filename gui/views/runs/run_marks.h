@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "gui/session.h"
+#include "gui/theme/run_colors.h"
 #include "gui/views/runs/runs_table.h"
 #include "gui/views/runs/tag_editor.h"
 
@@ -39,7 +40,9 @@ class RunMarks : public QObject {
   void editTags(const QPoint& globalPosition);
   void edit(qint64 run, const QString& key, const QString& text);
   void archive();
-  void setColor(const QString& color);
+  void setColor(const QColor& color);  // invalid: by its number
+  void setMarker(int marker);          // -1: by its number
+  void setStroke(const std::function<void(OwnStroke& stroke)>& change);
   void copy(bool markdown);
 
   Session& session_;

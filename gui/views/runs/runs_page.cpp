@@ -375,7 +375,10 @@ void RunsPage::selectionChanged() {
     const QList<int> strokes = session().runSlots().of(runs);
     for (qsizetype i = 0; i < runs.size(); ++i) chosen.insert(runs[i], strokes[i]);
   }
-  delegate_->setSlots(std::move(chosen));
+  QHash<qint64, int> own;
+  for (const qint64 run : session().runSlots().own().keys())
+    own.insert(run, *session().runSlots().ownSlotOf(run));
+  delegate_->setSlots(std::move(chosen), std::move(own));
   const auto ticked = selection_->ticks() ? lines_.countShown(runs) : 0;
   header_->setTicks(ticked == 0                   ? Qt::Unchecked
                     : ticked >= lines_.runCount() ? Qt::Checked

@@ -107,6 +107,15 @@ class ChartBoardTest : public QObject {
     QVERIFY(undo);
     undo();
     QCOMPARE(titles(board), (QStringList{"Gradient norm", "Loss"}));
+    // Where none is left, one button brings them back.
+    for (const char* title : {"Loss", "Gradient norm"})
+      QTest::keyClick(named<ChartCard>(title), Qt::Key_Delete);
+    QVERIFY(board.charts().empty());
+    auto* reset = board.findChild<QPushButton*>("resetCharts");
+    QVERIFY(reset->isVisible());
+    QTest::mouseClick(reset, Qt::LeftButton);
+    QCOMPARE(titles(board), (QStringList{"Loss", "Gradient norm"}));
+    QVERIFY(!reset->isVisible());
   }
 
   void a_card_is_dragged_by_its_head() {

@@ -163,6 +163,31 @@ class MetricChartTest : public QObject {
     QTRY_COMPARE(chart->series(0).x()[9], 1e9 + 5);
   }
 
+  // A sample that jumps ten years ahead is between its neighbours, those after it stay where they
+  // were, and the chart says so; it may come while the run goes on.
+  void a_clock_that_jumps_leaves_the_other_samples_in_place() {
+    BoardStore store;
+    const auto run = store.run("a");
+    store.steps(run, 1, 39);
+    auto& [seq, at] = store.logs[{run, 0}];
+    const std::string bytes =
+        must(telemetry::encode(telemetry::Step{40, 1e9 + 3.15e8, {{"loss", 4}}}, seq++));
+    must(store.writer->ingest(run, 0, 0, at, bytes).get());
+    at += bytes.size();
+    ChartBoard board(*store.session);
+    board.setDefaults({{.metric = "loss", .x = ChartX::clock, .smoothing = 0}});
+    board.setRuns({store.shown(run, "a")});
+    showBoard(board);
+    auto* chart = chartOf(board);
+    QTRY_COMPARE_WITH_TIMEOUT(chart->series(0).size(), size_t(40), 20000);
+    store.steps(run, 41, 80);
+    board.refresh();
+    QTRY_COMPARE_WITH_TIMEOUT(chart->series(0).size(), size_t(80), 20000);
+    QVERIFY(std::abs(chart->series(0).x()[39] - (1e9 + 20)) < 1e-3);
+    QVERIFY(std::abs(chart->series(0).x()[79] - (1e9 + 40)) < 1e-3);
+    QCOMPARE(chart->detail(), QString("the clock jumps at 1 step, placed between the neighbours"));
+  }
+
   void ranks_are_one_curve_or_each_its_own() {
     BoardStore store;
     const auto run = store.run("two ranks");
@@ -228,6 +253,45 @@ class MetricChartTest : public QObject {
     chart->flush();
     QVERIFY2(chart->note().contains("later: no step in common with base"),
              qPrintable(chart->note()));
+  }
+
+  void a_run_is_filled_from_its_lowest_to_its_highest_where_that_is_wanted() {
+    BoardStore store;
+    const auto run = store.run("a");
+    store.steps(run, 1, 20'000);
+    ChartBoard board(*store.session);
+    board.setDefaults({{.metric = "loss"}});
+    board.setRuns({store.shown(run, "a")});
+    showBoard(board);
+    auto* chart = chartOf(board);
+    QTRY_COMPARE_WITH_TIMEOUT(chart->curves(), 1, 20000);
+    // A band is pale where the lines of its samples would have left gaps.
+    const auto colours = [&] {
+      QHash<QRgb, int> count;
+      const QImage picture = chart->grab().toImage();
+      for (int y = 0; y < picture.height(); ++y)
+        for (int x = 0; x < picture.width(); ++x) ++count[picture.pixel(x, y)];
+      return count;
+    };
+    const QColor line = runStroke(0, Scheme::dark).color;
+    const QRgb pale = blend(colors().surface, line, 0.22).rgb();
+    const auto near = [&] {
+      int pixels = 0;
+      const auto all = colours();
+      for (auto each = all.begin(); each != all.end(); ++each)
+        if (std::abs(qRed(each.key()) - qRed(pale)) < 4 &&
+            std::abs(qGreen(each.key()) - qGreen(pale)) < 4 &&
+            std::abs(qBlue(each.key()) - qBlue(pale)) < 4)
+          pixels += each.value();
+      return pixels;
+    };
+    const int before = near();
+    ChartSpec spec = chart->spec();
+    spec.band = true;
+    QCOMPARE(chartSpec(toJson(spec)), spec);
+    chart->setSpec(spec);
+    wait(board);
+    QTRY_VERIFY_WITH_TIMEOUT(near() > before + 5000, 20000);
   }
 
   void hidden_runs_are_not_drawn_and_values_are_sorted_at_the_cursor() {

@@ -45,7 +45,7 @@ std::string planOf() {
     bucket.modules = {name};
     document.buckets.push_back(bucket);
   }
-  document.timelines = {{0, spansOf(true), {}}};
+  document.timelines = {{0, spansOf(true), {{.time_us = 0, .bytes = rank.memory}}}};
   return plan::to_json(document).dump();
 }
 
@@ -121,6 +121,8 @@ class StepDifferencesTest : public QObject {
     // The gather's span and the compute of that bucket, in both rows.
     auto* timelines = page.findChild<TimelineWidget*>();
     QCOMPARE(timelines->rows().size(), size_t(2));
+    QCOMPARE(timelines->rows()[1].rank, int64_t{0});  // whose transfers the plan is asked about
+    QCOMPARE(timelines->rows()[0].counters.size(), size_t(1));
     const auto click = [&](int row) {
       const QPoint at = table->visualRect(table->model()->index(row, 0)).center();
       QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, at);

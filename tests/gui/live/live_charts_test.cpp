@@ -109,6 +109,43 @@ class LiveChartsTest : public QObject {
     QTRY_COMPARE_WITH_TIMEOUT(again.chart("Loss")->curves(), 1, 20000);
   }
 
+  // Added runs can be drawn as their mean and range, and as differences from the run that is shown.
+  void added_runs_are_a_group_and_the_shown_run_their_baseline() {
+    storage::NewRun wanted;
+    wanted.name = "shown";
+    Followed shown(wanted);
+    std::vector<storage::RunId> runs{shown.run};
+    for (const char* name : {"second", "third"}) {
+      wanted.name = name;
+      runs.push_back(must(shown.writer->create_run(wanted).get()).id);
+    }
+    double loss = 3;
+    for (const storage::RunId run : runs) {
+      RankLog log(*shown.writer, run, 0);
+      for (int64_t step = 1; step <= 4; ++step) log.step(step, loss);
+      log.feed();
+      loss += 1;
+    }
+    shown.show();
+    auto* chart = dynamic_cast<MetricChart*>(shown.chart("Loss"));
+    QVERIFY(chart && !chart->hasBaseline() && !chart->hasGroups());
+    auto* charts = shown.page->findChild<LiveCharts*>();
+    charts->setAdded({runs[1], runs[2]});
+    charts->setRuns(must(must(storage::Reader::open(shown.path)).runs()));
+    QTRY_COMPARE_WITH_TIMEOUT(chart->curves(), 3, 20000);  // each as itself
+    QVERIFY(chart->hasBaseline() && chart->hasGroups());
+    ChartSpec spec = chart->spec();
+    spec.aggregate = true;
+    chart->setSpec(spec);
+    QTRY_COMPARE_WITH_TIMEOUT(chart->curves(), 2, 20000);
+    spec.aggregate = false;
+    spec.difference = true;
+    chart->setSpec(spec);
+    QTRY_VERIFY_WITH_TIMEOUT(chart->curves() == 2 && chart->series(0).size() == 4, 20000);
+    QCOMPARE(chart->series(0).lastY(), 1.0);
+    QCOMPARE(chart->series(1).lastY(), 2.0);
+  }
+
   void validation_loss_has_a_chart_once_the_run_reports_it() {
     storage::NewRun wanted;
     wanted.name = "validated";

@@ -1,5 +1,7 @@
 // A person's marks on runs of the table: tags of many at once, names, stars, the archive,
 // their own colours; and rows copied as text.
+#include "gui/views/runs/run_marks.h"
+
 #include <QApplication>
 #include <QClipboard>
 #include <QHeaderView>
@@ -153,6 +155,58 @@ class RunMarksTest : public QObject {
     // Two runs of one colour have different markers.
     QVERIFY(runStroke(known.of(two)[0], Scheme::dark).marker !=
             runStroke(known.of(two)[1], Scheme::dark).marker);
+  }
+
+  // Though no other run is chosen: its row has the stroke, and the drawer's curve the colour.
+  void aColourShowsInTheTableAndInTheDrawer() {
+    const qint64 run = store_->runs.whole;
+    {
+      auto writer = must(storage::Writer::open(store_->path().toStdString()));
+      must(writer->set_color(run, "#ff00ff").get());
+    }
+    session_->start();
+    QTRY_VERIFY(session_->runSlots().ownSlotOf(run));
+    const auto has = [](QWidget* widget, const QRect& place) {
+      const QImage picture = widget->grab(place).toImage();
+      for (int y = 0; y < picture.height(); ++y)
+        for (int x = 0; x < picture.width(); ++x)
+          if (picture.pixelColor(x, y) == QColor("#ff00ff")) return true;
+      return false;
+    };
+    page_->activated();
+    QTRY_VERIFY(has(table()->viewport(), cell(run, RunsModel::Name)));
+    QVERIFY(!has(table()->viewport(), cell(store_->runs.failed, RunsModel::Name)));
+    page_->findChild<RunDrawer*>()->showRun(run);
+    auto* loss = page_->findChild<RunDrawer*>()->findChild<LineChart*>();
+    QTRY_COMPARE(loss->curves(), 1);
+    QTRY_COMPARE(loss->color(0), QColor("#ff00ff"));
+  }
+
+  void aMarkerIsChosenWithOrWithoutAColour() {
+    const qint64 run = store_->runs.whole;
+    session_->start();
+    click(run);
+    QMenu menu;
+    page_->findChild<RunMarks*>()->addTo(menu);
+    const auto choose = [&](const char* of, const QString& text) {
+      for (QAction* action : menu.findChild<QMenu*>(QLatin1String(of))->actions())
+        if (action->text() == text) return action->trigger();
+      QFAIL("there is no such choice");
+    };
+    RunSlots& known = session_->runSlots();
+    const auto stroke = [&] { return runStroke(known.of({run}).first(), Scheme::dark); };
+    const QColor before = stroke().color;
+    choose("runMarkers", "diamond");
+    QTRY_COMPARE(summary(run).color, std::string("diamond"));
+    QTRY_COMPARE(stroke(), (RunStroke{before, 3}));
+    QTRY_VERIFY(page_->isReady());
+    page_->activated();
+    QTRY_VERIFY(page_->isReady());
+    choose("runColors", runStroke(1, Scheme::dark).color.name());
+    QTRY_COMPARE(stroke(), (RunStroke{runStroke(1, Scheme::dark).color, 3}));
+    auto writer = must(storage::Writer::open(store_->path().toStdString()));
+    for (const char* wrong : {"#12ab3", "#12ab34 star", "#12ab34square", "red", "#12ab34 "})
+      QVERIFY2(!writer->set_color(run, wrong).get(), wrong);
   }
 
   void aColourThatIsHardlySeenIsMadeSo() {

@@ -275,6 +275,27 @@ class TimelineViewTest : public QObject {
     QVERIFY(timeline.path().empty());
   }
 
+  void hidden_rows_and_lanes_are_neither_counted_nor_found_nor_saved() {
+    const ShownView shown;
+    TimelineWidget& timeline = shown.timeline();
+    shown.drag(0, 100'000);
+    QTRY_COMPARE(shown.cell(0, NameStatisticsModel::Count), QString("2"));  // of two ranks
+    timeline.setSearch("mm");
+    QCOMPARE(timeline.matches(), int64_t{10});
+    LaneChoice lanes;
+    lanes.hidden = {timeline.rows()[0].title};
+    timeline.setLanes(lanes);
+    QCOMPARE(timeline.matches(), int64_t{5});
+    timeline.goToMatch(1);
+    QCOMPARE(timeline.current()->lane.row, size_t{1});
+    QCOMPARE(timeline.shownRows().size(), size_t{1});
+    QCOMPARE(timeline.shownRows()[0].title, timeline.rows()[1].title);
+    QTRY_COMPARE(shown.cell(0, NameStatisticsModel::Count), QString("1"));
+    lanes.streams[0] = false;
+    timeline.setLanes(lanes);
+    QCOMPARE(timeline.matches(), int64_t{0});
+  }
+
   void the_exported_trace_has_the_same_totals() {
     const ShownView shown;
     const QTemporaryDir folder;
