@@ -210,6 +210,7 @@ class ReportTest : public QObject {
         for (storage::Compared& row : *part) row.values.push_back(row.values.front());
       for (ReportChart& chart : many.charts) chart.curves.push_back(chart.curves.front());
       many.memory.emplace_back();
+      many.colors.push_back(many.colors.front());
     }
     for (const ReportSection& section : sections_of(many))
       if (section.title == "What differs") {
