@@ -68,7 +68,7 @@ QString plural(qint64 count, counted::Noun noun) {
   // A language's rules look at the last digits, which a number that is cut for an int keeps.
   constexpr qint64 kCut = 1'000'000;
   const auto number = static_cast<int>(std::abs(count) < kCut ? count : kCut + count % kCut);
-  QString text = QCoreApplication::translate("heddle::gui::counted", noun.forms, nullptr, number);
+  QString text = QCoreApplication::translate("counted", noun.forms, nullptr, number);
   if (text == QLatin1String(noun.forms))
     text.replace(QLatin1String("(s)"), QLatin1String(count == 1 ? "" : "s"));
   return text.arg(format::count(count));

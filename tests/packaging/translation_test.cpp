@@ -113,7 +113,7 @@ class TranslationTest : public QObject {
   void every_counted_noun_is_a_source_of_translation() {
     static const QRegularExpression noun(R"x(constexpr Noun k\w+\{\s*([^;]*)\};)x");
     static const QRegularExpression source(
-        R"x(^QT_TRANSLATE_N_NOOP\("heddle::gui::counted",\s*"%1 [a-z ]+\(s\)"\)$)x");
+        R"x(^QT_TRANSLATE_N_NOOP\("counted",\s*"%1 [a-z ]+\(s\)"\)$)x");
     const QString text = repository::text_of("gui/counted.h");
     int nouns = 0;
     for (auto next = noun.globalMatch(text); next.hasNext(); ++nouns) {

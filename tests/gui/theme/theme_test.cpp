@@ -169,7 +169,7 @@ class ThemeTest : public QObject {
      public:
       QString translate(const char* context, const char* source, const char*,
                         int number) const override {
-        if (QLatin1String(context) != QLatin1String("heddle::gui::counted") ||
+        if (QLatin1String(context) != QLatin1String("counted") ||
             QLatin1String(source) != QLatin1String("%1 run(s)"))
           return {};
         const int unit = number % 10, tens = number / 10 % 10;
