@@ -18,7 +18,8 @@ const QStringList kNotShown{"fail",       "setStyleSheet", "setObjectName", "sta
                             "startsWith", "toString",      "QProxyStyle",   "sized"};
 const QStringList kTranslating{"tr", "translate", "QT_TRANSLATE_NOOP", "QT_TRANSLATE_N_NOOP"};
 // Names, and words that are keys or are measured.
-const QStringList kNames{"Heddle", "Del", "Backspace", "found layout", "59 min ago", "no module"};
+const QStringList kNames{"Heddle",     "Del",       "Backspace", "found layout",
+                         "59 min ago", "no module", "Notify"};
 // Groups of the recipe's keys: their table is the engine's, and they are looked up by these.
 const QStringList kGroups{"Parallelism", "Memory", "Data", "Checkpoints"};
 
