@@ -318,6 +318,14 @@ class SearchTest : public QObject {
     QVERIFY(there);
   }
 
+  // Two ranks and two sequences a step: shards that are freed or kept, or replicas; or a pipeline
+  // of four schedules, with one micro-batch or two.
+  void every_candidate_is_counted() {
+    plan::SearchQuestion request = request_of({"hardware.ranks=2"});
+    request.fixes = {"parallelism.tp=1", "parallelism.cp=1", "recompute.mode=\"none\""};
+    QCOMPARE(found(request).candidates, int64_t{3 + 4 * 2});
+  }
+
   void what_is_fixed_stays() {
     plan::SearchQuestion request = request_of({"hardware.ranks=8"});
     request.fixes = {"parallelism.tp=2", "recompute.mode=\"full\"", "data.seq_len=2048"};
