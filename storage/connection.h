@@ -70,7 +70,7 @@ class Connection {
     return database_.getChanges();
   }
 
-  /// How many pages a writing connection keeps: most work touches few again; a new run touches a
+  /// How many pages the connection keeps: most work touches few again; a run's recipe touches a
   /// page for each of its keys.
   enum class Cache { narrow, wide };
   void set_cache(Cache cache);

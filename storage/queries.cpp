@@ -378,8 +378,11 @@ Result<std::map<RunId, Value>> Reader::column(const std::string& name) {
 }
 
 Result<Values> Reader::recipe_values(RunId run) {
-  return guarded(*connection_,
-                 [&]() -> Result<Values> { return facts_of(*connection_, run, "recipe."); });
+  return guarded(*connection_, [&]() -> Result<Values> {
+    // The next run's values are in the same pages.
+    connection_->set_cache(Connection::Cache::wide);
+    return facts_of(*connection_, run, "recipe.");
+  });
 }
 
 Result<std::vector<Target>> Reader::targets() {
