@@ -4,6 +4,7 @@
 #include <QLabel>
 #include <QTimer>
 
+#include "gui/timeline/timeline_widget.h"
 #include "tests/gui/shell/walker.h"
 #include "tests/support/tab_ring.h"
 #include "tests/support/test_class.h"
@@ -24,6 +25,17 @@ bool isCanvas(const QWidget* widget) {
     return widget->inherits(("heddle::gui::" + name).toLatin1().constData());
   });
 }
+
+class Paints : public QObject {
+ public:
+  int count = 0;
+
+ protected:
+  bool eventFilter(QObject*, QEvent* event) override {
+    count += event->type() == QEvent::Paint ? 1 : 0;
+    return false;
+  }
+};
 
 }  // namespace
 
@@ -82,6 +94,19 @@ class WalkTest : public QObject {
     QFETCH(QString, scene);
     walker_.show(scene);
     none(tabFaults(window()));
+  }
+
+  // To look at a stop paints it: this is whether anything else does.
+  void theTimelineIsPaintedWhenTheFocusGoes() {
+    walker_.show(QStringLiteral("live"));
+    auto* timeline = named<TimelineWidget>(window()->currentPage(), QStringLiteral("Timeline"));
+    QVERIFY(timeline && timeline->hasFocus());
+    QTest::qWait(50);  // what is under way
+    Paints paints;
+    timeline->viewport()->installEventFilter(&paints);
+    QTest::keyClick(timeline, Qt::Key_Tab);
+    QVERIFY(!timeline->hasFocus());
+    QTRY_VERIFY(paints.count > 0);
   }
 
   void contextMenusOpenByKey_data() {
