@@ -70,7 +70,8 @@ class PictureMenuTest : public QObject {
 
  private:
   void choose(const QString& text) {
-    QContextMenuEvent asked(QContextMenuEvent::Keyboard, picture_->rect().center());
+    QContextMenuEvent asked(QContextMenuEvent::Keyboard, picture_->rect().center(),
+                            picture_->mapToGlobal(picture_->rect().center()));
     QApplication::sendEvent(picture_, &asked);
     auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
     QVERIFY(menu);
