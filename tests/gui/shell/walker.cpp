@@ -196,14 +196,14 @@ void Walker::walk(const QStringList& steps, const QString& opens) {
   opens_ = opens;
   path_ = steps.join(QStringLiteral(", "));
   done_ = false;
-  before_ = QApplication::focusWidget();
+  before_ = window()->focusWidget();
   waiting_.start();
   QTimer::singleShot(0, window(), [this] { nextStep(); });
   QTRY_VERIFY2_WITH_TIMEOUT(done_, qPrintable(path_), 60000);
   // Some are closed by an event that is still to come.
   const bool back = QTest::qWaitFor(
       [this] {
-        QWidget* now = QApplication::focusWidget();
+        const QWidget* now = window()->focusWidget();
         return !openedOver(window()) && now && (now == before_ || !before_);
       },
       3000);
@@ -211,8 +211,8 @@ void Walker::walk(const QStringList& steps, const QString& opens) {
     faults << path_ + QStringLiteral(": the keyboard was at ") +
                   (before_ ? describe(before_) : QStringLiteral("what is gone")) +
                   QStringLiteral("\n    and is at ") +
-                  (QApplication::focusWidget() ? describe(QApplication::focusWidget())
-                                               : QStringLiteral("nothing"));
+                  (window()->focusWidget() ? describe(window()->focusWidget())
+                                           : QStringLiteral("nothing"));
 }
 
 void Walker::walk(const std::function<void()>& open, const QString& opens) {
@@ -320,7 +320,7 @@ void Walker::take(const QString& step) {
   } else {
     QWidget* widget = find(object);
     widget->setFocus(Qt::TabFocusReason);
-    if (!openedOver(window())) before_ = QApplication::focusWidget();
+    if (!openedOver(window())) before_ = window()->focusWidget();
     if (verb == QStringLiteral("press")) QTest::keyClick(widget, Qt::Key_Space);
     if (verb == QStringLiteral("context")) {
       if (auto* view = qobject_cast<QAbstractItemView*>(widget);
