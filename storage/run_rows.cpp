@@ -200,6 +200,7 @@ void touch(Connection& connection, RunId run) {
 }
 
 Result<CreatedRun> create_run(Connection& connection, const NewRun& run) {
+  connection.set_cache(Connection::Cache::wide);
   // An imported one is called as its folder is.
   const std::string wish = run.imported ? one_line(run.name) : run.name;
   if (wish.empty()) return fail("a run needs a name");
@@ -237,6 +238,18 @@ Result<CreatedRun> create_run(Connection& connection, const NewRun& run) {
   touch(connection, id);
   if (run.waiting) enter_queue(connection, id, *run.waiting);
   return CreatedRun{id, name};
+}
+
+Result<std::vector<CreatedRun>> create_runs(Connection& connection, const std::vector<NewRun>& runs,
+                                            const Halving& halving) {
+  std::vector<CreatedRun> made;
+  for (const NewRun& run : runs) {
+    Result<CreatedRun> created = create_run(connection, run);
+    if (!created) return fail(created);
+    made.push_back(std::move(*created));
+  }
+  if (!runs.empty() && !runs[0].group.empty()) set_halving(connection, runs[0].group, halving);
+  return made;
 }
 
 Result<> set_state(Connection& connection, RunId run, RunState state, const std::string& cause,

@@ -30,6 +30,9 @@ Result<> require_run(Connection& connection, RunId run);
 void touch(Connection& connection, RunId run);
 
 Result<CreatedRun> create_run(Connection& connection, const NewRun& run);
+/// All or none. `halving`: of the group that they belong to.
+Result<std::vector<CreatedRun>> create_runs(Connection& connection, const std::vector<NewRun>& runs,
+                                            const Halving& halving);
 Result<> set_state(Connection& connection, RunId run, RunState state, const std::string& cause,
                    double time);
 Result<> set_link(Connection& connection, RunId run, const Link& link);

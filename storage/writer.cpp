@@ -40,7 +40,6 @@ bool Writer::has_lease() const { return thread_->has_lease(); }
 Writer::Future<CreatedRun> Writer::create_run(NewRun run) {
   return thread_->post<CreatedRun>(
       [run = std::move(run), thread = thread_.get()](Connection& connection, Ingestor&) {
-        connection.set_cache(Connection::Cache::wide);
         Result<CreatedRun> created = storage::create_run(connection, run);
         if (created && run.imported) thread->imports(created->id);
         return created;
@@ -50,18 +49,8 @@ Writer::Future<CreatedRun> Writer::create_run(NewRun run) {
 Writer::Future<std::vector<CreatedRun>> Writer::create_runs(std::vector<NewRun> runs,
                                                             Halving halving) {
   return thread_->post<std::vector<CreatedRun>>(
-      [runs = std::move(runs), halving = std::move(halving)](
-          Connection& connection, Ingestor&) -> Result<std::vector<CreatedRun>> {
-        connection.set_cache(Connection::Cache::wide);
-        std::vector<CreatedRun> made;
-        for (const NewRun& run : runs) {
-          Result<CreatedRun> created = storage::create_run(connection, run);
-          if (!created) return fail(created);
-          made.push_back(std::move(*created));
-        }
-        if (!runs.empty() && !runs[0].group.empty())
-          set_halving(connection, runs[0].group, halving);
-        return made;
+      [runs = std::move(runs), halving = std::move(halving)](Connection& connection, Ingestor&) {
+        return storage::create_runs(connection, runs, halving);
       });
 }
 
