@@ -112,10 +112,10 @@ class ReportTest : public QObject {
     QCOMPARE(report.charts[1].bands.size(), size_t(1));
     QCOMPARE(report.charts[1].bands[0].mean.back().second, 0.5);
     const QString text = QString::fromStdString(markdown_report(report));
-    QVERIFY(text.contains("Colours are by optimizer.lr."));
     QVERIFY(text.contains("| group |"));
     const QString html = QString::fromStdString(html_report(report));
     QVERIFY(html.contains("over time"));
+    QVERIFY(html.contains("Colours are by optimizer.lr."));
     QVERIFY(html.contains("sweep &lt;a&gt;"));
     // Both in one group: a mean between the two, 0.5 apart.
     asked.charts = {{.metric = "loss"}};
