@@ -93,7 +93,7 @@ struct RunSummary {
   std::vector<std::string> tags;
   std::string notes;
   std::string group;               // the sweep or group that it belongs to; empty: none
-  std::string color;               // "#rrggbb"; empty: by its number
+  std::string color;               // "#rrggbb", a marker or both; empty: by its number
   std::optional<double> starred;   // since when
   std::optional<double> archived;  // since when
   int64_t steps = 0;               // the last step that ended

@@ -80,7 +80,7 @@ class Writer {
   Future<> set_starred(RunId run, bool starred);
   /// An archived run is kept and found, and left out of lists that do not ask for such.
   Future<> set_archived(RunId run, bool archived);
-  /// "#rrggbb"; empty: the color that it has by its number.
+  /// "#rrggbb", one of `kRunMarkerNames`, or "#rrggbb square"; empty: the stroke of its number.
   Future<> set_color(RunId run, std::string color);
   /// The sweep or group that it belongs to; empty: none.
   Future<> set_group(RunId run, std::string group);
