@@ -127,8 +127,10 @@ class LiveChartsTest : public QObject {
       loss += 1;
     }
     shown.show();
+    shown.page->showRun(shown.run);
     auto* chart = dynamic_cast<MetricChart*>(shown.chart("Loss"));
     QVERIFY(chart && !chart->hasBaseline() && !chart->hasGroups());
+    QTRY_COMPARE_WITH_TIMEOUT(chart->curves(), 1, 20000);
     auto* charts = shown.page->findChild<LiveCharts*>();
     charts->setAdded({runs[1], runs[2]});
     charts->setRuns(must(must(storage::Reader::open(shown.path)).runs()));
