@@ -30,6 +30,7 @@ class SessionBus {
     if (!config.open(QIODevice::WriteOnly)) return config.errorString();
     config.write(QStringLiteral("<busconfig><type>session</type><listen>unix:dir=%1</listen>"
                                 "<policy context=\"default\"><allow send_destination=\"*\"/>"
+                                "<allow receive_sender=\"*\"/>"
                                 "<allow own=\"*\"/></policy></busconfig>\n")
                      .arg(folder_.path())
                      .toUtf8());
