@@ -126,6 +126,8 @@ Result<Place> place_from_json(const std::string& text) {
   if (!whole_text)
     return fail("where the run lives cannot be read: {}", whole_text.error().message);
   const json& read = *whole_text;
+  if (!read.is_object() || !read.contains("target"))
+    return fail("the store does not say where the run lives");
   try {
     Result<remote::Target> target = remote::target_from_json(json_text(read.at("target")));
     if (!target) return fail(target);
