@@ -42,6 +42,9 @@ class HostFeed {
   /// Asks the host how the supervisor is. One that is gone and left a forged end is lost.
   Result<runs::Status> status();
 
+  /// The job that it runs in, of a place with jobs.
+  Result<std::optional<Job>> job();
+
   /// Whether there is a run directory at all.
   Result<bool> has_run_dir();
 

@@ -1,0 +1,79 @@
+#include "workbench/backends/slurm_queue.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace heddle::workbench {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kBetween{10};
+
+/// The queue of a cluster.
+struct Queue {
+  std::mutex mutex;  // held while Slurm is asked: a second asker takes the first one's answer
+  std::optional<steady_clock::time_point> asked;
+  std::vector<remote::SlurmJob> jobs;
+};
+
+/// By the login node.
+Queue& queue_of(const std::string& node) {
+  static std::mutex mutex;
+  static std::map<std::string, std::unique_ptr<Queue>> queues;
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<Queue>& queue = queues[node];
+  if (!queue) queue = std::make_unique<Queue>();
+  return *queue;
+}
+
+/// Its words with Slurm's times as Unix seconds.
+remote::Command with_times(std::vector<std::string> words) {
+  words.insert(words.begin(), {"env", remote::kSlurmTimes});
+  return {.argv = std::move(words), .deadline = std::chrono::seconds(60)};
+}
+
+Result<> ask(remote::Node& node, Queue& queue) {
+  const Result<std::string> printed = node.run_checked(with_times(remote::squeue_words()));
+  if (!printed)
+    return fail("{}; Slurm's controller may be busy or down: it is asked again",
+                printed.error().message);
+  queue.jobs = remote::jobs_from(*printed);
+  queue.asked = steady_clock::now();
+  return {};
+}
+
+}  // namespace
+
+Result<std::optional<Queued>> queued_job(remote::Node& node, const std::string& id, bool now) {
+  Queue& queue = queue_of(node.name());
+  const std::lock_guard lock(queue.mutex);
+  if (now || !queue.asked || steady_clock::now() - *queue.asked >= kBetween)
+    if (const Result<> asked = ask(node, queue); !asked) return fail(asked);
+  const auto found = std::ranges::find(queue.jobs, id, &remote::SlurmJob::id);
+  if (found == queue.jobs.end() || found->phase() == remote::JobPhase::ended)
+    return std::optional<Queued>{};
+  return Queued{*found, remote::position_of(*found, queue.jobs)};
+}
+
+Result<std::optional<remote::EndedJob>> ended_job(remote::Node& node, const std::string& id) {
+  // Both may fail: the job is too long ago, or there is no accounting.
+  const auto shown = node.run(with_times({"scontrol", "-o", "show", "job", id}));
+  if (!shown) return fail(shown);
+  if (auto job = remote::ended_from_scontrol(shown->out)) return job;
+  const auto listed =
+      node.run(with_times({"sacct", "-n", "-P", "-X", "-j", id, "-o", "State,ExitCode,Reason"}));
+  if (!listed) return fail(listed);
+  return remote::ended_from_sacct(listed->out);
+}
+
+void forget_queue(const remote::Node& node) {
+  Queue& queue = queue_of(node.name());
+  const std::lock_guard lock(queue.mutex);
+  queue.asked.reset();
+}
+
+}  // namespace heddle::workbench
