@@ -19,9 +19,9 @@
 namespace heddle::workbench {
 namespace {
 
-constexpr std::chrono::seconds kDeadline{20};
-constexpr const char *kAlert = "alert", *kOver = "over";
-constexpr std::array kEvents{"done", "stopped", "failed", "lost", kAlert, kOver};
+constexpr std::chrono::seconds kHookDeadline{20};
+constexpr const char *kAlertEvent = "alert", *kOverEvent = "over";
+constexpr std::array kEvents{"done", "stopped", "failed", "lost", kAlertEvent, kOverEvent};
 constexpr const char* kValidEvents = "done, stopped, failed, lost, alert, over";
 
 bool is_address(const std::string& text) {
@@ -77,7 +77,8 @@ Result<Hook> read_hook(const nlohmann::json& json) {
 }
 
 Result<> run_to_end(const std::vector<std::string>& argv, std::string input) {
-  const auto run = process::run({.argv = argv, .input = std::move(input), .deadline = kDeadline});
+  const auto run =
+      process::run({.argv = argv, .input = std::move(input), .deadline = kHookDeadline});
   if (!run) return fail(run);
   if (run->exit_code == 0) return {};
   const std::string said = one_line(run->err.empty() ? run->out : run->err);
@@ -105,7 +106,7 @@ Result<std::vector<Hook>> read_hooks(const std::string& path) {
 }
 
 std::string RunEvent::line() const {
-  const bool is_alert = name == kAlert || name == kOver;
+  const bool is_alert = name == kAlertEvent || name == kOverEvent;
   const std::string what = is_alert ? words : words.empty() ? name : name + ": " + words;
   return one_line(fmt::format("{} {}", is_alert ? run.name + ":" : run.name, what));
 }
@@ -145,7 +146,7 @@ Hooks::~Hooks() {
 }
 
 void Hooks::alert(const Alert& alert) {
-  add({alert.over ? kOver : kAlert, name_of(alert.kind) + ", " + alert.words});
+  add({alert.over ? kOverEvent : kAlertEvent, name_of(alert.kind) + ", " + alert.words});
 }
 
 void Hooks::end() { add({}); }
