@@ -42,6 +42,8 @@ std::string batch_script(const BatchJob& job);
 Result<std::string> job_id_from(const std::string& printed);
 
 enum class JobPhase { waiting, running, ended };
+/// Of a state as Slurm calls it.
+JobPhase phase_of(const std::string& state);
 
 /// A line of squeue.
 struct SlurmJob {
@@ -56,7 +58,7 @@ struct SlurmJob {
   int64_t priority = 0;
   std::string comment;
 
-  JobPhase phase() const;
+  JobPhase phase() const { return phase_of(state); }
 };
 
 /// The words of squeue for all jobs, to be run with kSlurmTimes.
@@ -70,12 +72,13 @@ std::vector<SlurmJob> jobs_from(const std::string& squeue);
 /// held, or not among them.
 int64_t position_of(const SlurmJob& job, const std::vector<SlurmJob>& all);
 
-/// "waits in train for free nodes, position 3" …, for people. `now`: Unix seconds.
+/// "waits in train for free nodes; position 3", "runs on n[1-2], 4:58 left": for people. `now`:
+/// Unix seconds.
 std::string words_of(const SlurmJob& job, int64_t position, double now);
 
-/// A job that has left the queue.
+/// A job that has left the queue, or that is younger than the last look at it.
 struct EndedJob {
-  std::string state;  // COMPLETED, FAILED, CANCELLED, TIMEOUT …
+  std::string state;  // COMPLETED, FAILED, CANCELLED, TIMEOUT …; of a young one PENDING …
   std::string reason;
   std::string exit_code;        // "1:0"; empty: not known
   std::optional<double> ended;  // Unix seconds

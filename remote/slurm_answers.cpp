@@ -111,7 +111,7 @@ Result<std::string> job_id_from(const std::string& printed) {
   return fail("sbatch printed \"{}\" in place of a job's number", excerpt(printed, 200));
 }
 
-JobPhase SlurmJob::phase() const {
+JobPhase phase_of(const std::string& state) {
   for (const char* waiting :
        {"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD"})
     if (state == waiting) return JobPhase::waiting;
@@ -157,10 +157,10 @@ int64_t position_of(const SlurmJob& job, const std::vector<SlurmJob>& all) {
 std::string words_of(const SlurmJob& job, int64_t position, double now) {
   if (job.phase() == JobPhase::running) {
     if (job.state == "SUSPENDED" || job.state == "STOPPED")
-      return fmt::format("suspended by Slurm on {}", job.nodes);
-    if (job.state == "COMPLETING") return "ending on " + job.nodes;
-    if (job.state == "CONFIGURING") return "its nodes are being started";
-    return fmt::format("on {}, {} left", job.nodes,
+      return fmt::format("is suspended by Slurm on {}", job.nodes);
+    if (job.state == "COMPLETING") return "ends on " + job.nodes;
+    if (job.state == "CONFIGURING") return "waits for its nodes, which are being started";
+    return fmt::format("runs on {}, {} left", job.nodes,
                        job.time_left == "UNLIMITED" ? "no time limit" : job.time_left);
   }
   std::string words = fmt::format("waits in {} {}", job.partition, reason_text(job.reason));

@@ -1,11 +1,10 @@
-// In a run's environment, of one that a batch system runs.
+// A run that a batch system runs. While its job waits, and its hosts are in reach, the reason of
+// the run's Link has the queue's words: "waits in train for free nodes; position 3".
 #pragma once
 
 namespace heddle::storage {
 
-/// The job's number, as text.
+/// In a run's environment: the job's number, as text.
 inline constexpr const char* kJob = "job";
-/// The job in the queue, in words: "waits in train for free nodes; position 3"; "over".
-inline constexpr const char* kJobState = "job_state";
 
 }  // namespace heddle::storage

@@ -219,17 +219,13 @@ class RunFollower {
     if (!job) return fail(job);
     job_look_ = steady_clock::now() + (*job && (*job)->waits ? kWaitingJob : kRunningJob);
     if (!*job) return {};
-    return keep_job(**job);
-  }
-
-  Result<> keep_job(const Job& job) {
-    if (job_ && job_->words == job.words) return {};
-    job_ = job;
-    Result<> kept =
-        writer_.set_environment(run_, {{storage::kJob, job.id}, {storage::kJobState, job.words}})
-            .get();
-    changed_();
-    return kept;
+    const bool began = job_ && job_->waits && !(*job)->waits;
+    const bool is_new = !job_ || job_->id != (*job)->id;
+    job_ = std::move(*job);
+    if (began || (is_new && !job_->words.empty()))
+      line(telemetry::Level::info, fmt::format("job {} {}", job_->id, job_->words));
+    if (!is_new) return {};
+    return writer_.set_environment(run_, {{storage::kJob, job_->id}}).get();
   }
 
   /// Without the ranks of a failed host the others' would wait for them.
@@ -265,8 +261,6 @@ class RunFollower {
     if (feeds_.size() == 1 && feeds_.front().end()) {
       if (Result<> taken = feeds_.front().take_end(); !taken) return taken;
     }
-    if (job_)
-      if (Result<> kept = keep_job({.id = job_->id, .words = "over"}); !kept) return kept;
     const Verdict verdict = verdict_of(feeds_);
     Result<> set = writer_.set_state(run_, verdict.state, verdict.cause, verdict.finished).get();
     changed_();
@@ -290,7 +284,7 @@ class RunFollower {
     if (!back && (lost_ || heard() - noted_ < kNote)) return;
     noted_ = heard();
     lost_.reset();
-    write({.heard = noted_});
+    write({.heard = noted_, .reason = job_ && job_->waits ? job_->words : ""});
     if (back) line(telemetry::Level::info, "following again");
   }
 

@@ -156,7 +156,7 @@ class SlurmTest : public QObject {
     QCOMPARE(position_of(jobs[2], jobs), int64_t{0});
     QCOMPARE(position_of(jobs[3], jobs), int64_t{2});
     const double now = 1795821399;
-    QCOMPARE(words_of(jobs[0], 0, now), std::string("on n[1-2], 4:58 left"));
+    QCOMPARE(words_of(jobs[0], 0, now), std::string("runs on n[1-2], 4:58 left"));
     QCOMPARE(words_of(jobs[1], 1, now),
              std::string("waits in train for free nodes; position 1; expected to start in 5 min"));
     QCOMPARE(words_of(jobs[2], 0, now), std::string("waits in train and is held by its user"));

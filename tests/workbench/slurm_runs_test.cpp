@@ -44,12 +44,6 @@ class SlurmRunsTest : public QObject {
     return launched(request);
   }
 
-  std::string fact(storage::RunId run, const char* name) const {
-    const storage::RunDetail detail = fixture_->detail(run);
-    const auto found = detail.environment.find(name);
-    return found == detail.environment.end() ? "" : std::get<std::string>(found->second);
-  }
-
   std::string job_of(storage::RunId run) const {
     std::string id = read_file(fixture_->detail(run).run_dir + "/job");
     id.resize(id.find('\n'));
@@ -118,13 +112,16 @@ class SlurmRunsTest : public QObject {
 
   void a_waiting_job_says_why_and_begins() {
     const auto run = held();
-    QTRY_COMPARE_WITH_TIMEOUT(fact(run.id, storage::kJobState),
+    storage::Reader reader = must(storage::Reader::open(fixture_->store));
+    QTRY_COMPARE_WITH_TIMEOUT(must(reader.links())[run.id].reason,
                               std::string("waits in train and is held by its user"), 60000);
-    QCOMPARE(fact(run.id, storage::kJob), job_of(run.id));
+    QVERIFY(!must(reader.links())[run.id].lost);
+    QCOMPARE(std::get<std::string>(fixture_->detail(run.id).environment.at(storage::kJob)),
+             job_of(run.id));
     slurm_->ask({"scontrol", "release", job_of(run.id)});
     QVERIFY(fixture_->ends(run.id));
     QCOMPARE(fixture_->detail(run.id).summary.state, RunState::done);
-    QCOMPARE(fact(run.id, storage::kJobState), std::string("over"));
+    QVERIFY(must(reader.links()).empty());
   }
 
   void a_waiting_job_is_taken_out() {

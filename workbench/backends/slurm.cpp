@@ -125,6 +125,9 @@ Result<probe::Report> report_of(remote::Node& node, const remote::Target& target
   }
   take_over(*report, *nodes, *target.slurm);
   report->checks.push_back({"partition", Status::pass, text_of(*nodes, *target.slurm), ""});
+  const auto queue = queue_text(node, nodes->partition);
+  if (!queue) return fail(queue);
+  report->checks.push_back({"queue", Status::pass, *queue, ""});
   report->checks.push_back(shared_folder(*folder, line_of(*looked)));
   return report;
 }
@@ -199,6 +202,16 @@ Result<std::string> submit(remote::Node& node, const remote::BatchJob& job) {
   return remote::job_id_from(printed->out);
 }
 
+/// The job's number in the run directories of the other parts; the first one has it already.
+Result<> keep_number(remote::Node& node, const remote::BatchJob& job, const std::string& id) {
+  for (size_t part = 1; part < static_cast<size_t>(job.slurm.nodes); ++part)
+    if (const Result<> put =
+            node.put_bytes(id + "\n", job.part_dir(part) + "/" + remote::kJobFile, 0600);
+        !put)
+      return put;
+  return {};
+}
+
 runs::Status as(runs::Condition condition) { return {.condition = condition}; }
 
 }  // namespace
@@ -249,24 +262,25 @@ Result<> SlurmCluster::start(const Start& start) const {
   const remote::BatchJob job = batch_job(start);
   if (Result<> told = start.tell("submitting to Slurm on " + node.name()); !told) return told;
   Result<std::string> id = submit(node, job);
+  std::unique_ptr<remote::Node> again;
   if (!id && !node.connected()) {
-    // Whether the job is in the queue is known there only.
-    const auto again = remote::connect(start.place.target, start.place.target.hosts[0]);
-    if (!again)
+    // Only there it is known whether the job is in the queue.
+    auto connected = remote::connect(start.place.target, start.place.target.hosts[0]);
+    if (!connected)
       return fail(
           "{}; whether the job was submitted is not known: look for the comment {} in "
           "squeue -o '%i %k'",
           id.error().message, job.comment);
-    id = submit(**again, job);
+    again = std::move(*connected);
+    id = submit(*again, job);
   }
   if (!id) return fail(id);
-  forget_queue(node);
-  for (size_t part = 1; part < start.place.shares.size(); ++part)
-    if (Result<> put =
-            node.put_bytes(*id + "\n", job.part_dir(part) + "/" + remote::kJobFile, 0600);
-        !put)
-      return put;
-  return start.tell(fmt::format("job {} of {}", *id, start.place.target.name));
+  remote::Node& now = again ? *again : node;
+  forget_queue(now);
+  Result<> begun = keep_number(now, job, *id);
+  if (begun) begun = start.tell(fmt::format("job {} of {}", *id, start.place.target.name));
+  if (!begun) (void)scancel(now, *id, nullptr);
+  return begun;
 }
 
 Result<runs::Status> SlurmCluster::state(remote::Node& node, const Share& share) const {
@@ -284,6 +298,7 @@ Result<runs::Status> SlurmCluster::state(remote::Node& node, const Share& share)
   const auto ended = ended_job(node, **id);
   if (!ended) return fail(ended);
   if (!*ended) return as(Condition::lost);
+  if (remote::phase_of((*ended)->state) != JobPhase::ended) return as(Condition::running);
   runs::Status status = as(Condition::ended);
   const bool cancelled = remote::was_cancelled(**ended);
   status.end = runs::End{

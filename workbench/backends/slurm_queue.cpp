@@ -36,7 +36,9 @@ remote::Command with_times(std::vector<std::string> words) {
   return {.argv = std::move(words), .deadline = std::chrono::seconds(60)};
 }
 
-Result<> ask(remote::Node& node, Queue& queue) {
+/// Asks unless it has been asked just now.
+Result<> refresh(remote::Node& node, Queue& queue) {
+  if (queue.asked && steady_clock::now() - *queue.asked < kBetween) return {};
   const Result<std::string> printed = node.run_checked(with_times(remote::squeue_words()));
   if (!printed)
     return fail("{}; Slurm's controller may be busy or down: it is asked again",
@@ -51,12 +53,25 @@ Result<> ask(remote::Node& node, Queue& queue) {
 Result<std::optional<Queued>> queued_job(remote::Node& node, const std::string& id, bool now) {
   Queue& queue = queue_of(node.name());
   const std::lock_guard lock(queue.mutex);
-  if (now || !queue.asked || steady_clock::now() - *queue.asked >= kBetween)
-    if (const Result<> asked = ask(node, queue); !asked) return fail(asked);
+  if (now) queue.asked.reset();
+  if (const Result<> known = refresh(node, queue); !known) return fail(known);
   const auto found = std::ranges::find(queue.jobs, id, &remote::SlurmJob::id);
   if (found == queue.jobs.end() || found->phase() == remote::JobPhase::ended)
     return std::optional<Queued>{};
   return Queued{*found, remote::position_of(*found, queue.jobs)};
+}
+
+Result<std::string> queue_text(remote::Node& node, const std::string& partition) {
+  Queue& queue = queue_of(node.name());
+  const std::lock_guard lock(queue.mutex);
+  if (const Result<> known = refresh(node, queue); !known) return fail(known);
+  const auto count = [&](remote::JobPhase phase) {
+    return std::ranges::count_if(queue.jobs, [&](const remote::SlurmJob& job) {
+      return job.partition == partition && job.phase() == phase;
+    });
+  };
+  return fmt::format("{} running, {} waiting in {}", count(remote::JobPhase::running),
+                     count(remote::JobPhase::waiting), partition);
 }
 
 Result<std::optional<remote::EndedJob>> ended_job(remote::Node& node, const std::string& id) {

@@ -18,9 +18,12 @@ struct Queued {
 };
 
 /// The job as it was within the last ten seconds; `now`: ask Slurm at once. Nothing: it is not in
-/// the queue. A job that has been submitted since is asked for anew.
+/// the queue.
 Result<std::optional<Queued>> queued_job(remote::Node& node, const std::string& id,
                                          bool now = false);
+
+/// "3 running, 12 waiting in train".
+Result<std::string> queue_text(remote::Node& node, const std::string& partition);
 
 /// What Slurm still knows of a job that has left the queue: by scontrol, else by sacct where there
 /// is an accounting database.
