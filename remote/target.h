@@ -36,14 +36,14 @@ struct AcceptedKey {
 
 /// What a job asks Slurm for. Empty texts and zeros: as the cluster has it.
 struct Slurm {
-  std::string partition;
-  std::string account;
-  std::string qos;
-  std::string time_limit;  // as sbatch takes it: "90", "4:00:00", "2-12"
+  std::string partition = {};
+  std::string account = {};
+  std::string qos = {};
+  std::string time_limit = {};  // as sbatch takes it: "90", "4:00:00", "2-12"
   int32_t nodes = 1;
   int32_t gpus_per_node = 0;
-  int32_t cpus_per_node = 0;         // 0: one for each rank
-  std::vector<std::string> options;  // further ones of sbatch, "--NAME" or "--NAME=VALUE" each
+  int32_t cpus_per_node = 0;              // 0: one for each rank
+  std::vector<std::string> options = {};  // further ones of sbatch, "--NAME" or "--NAME=VALUE" each
   bool operator==(const Slurm&) const = default;
 };
 

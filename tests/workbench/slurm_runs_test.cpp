@@ -1,5 +1,6 @@
 // Runs as jobs of a real Slurm on this machine: submitted once, watched in the queue, stopped, cut
 // off, and all they wrote comes back.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 

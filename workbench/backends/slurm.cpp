@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/excerpt.h"
+#include "base/number_text.h"
 #include "remote/deploy.h"
 #include "remote/probe.h"
 #include "remote/slurm.h"
@@ -78,8 +79,9 @@ void take_over(probe::Report& report, const remote::PartitionNodes& nodes,
   report.memory_bytes = report.available_bytes = nodes.memory_bytes;
   report.shared_memory_bytes = nodes.memory_bytes / 2;  // what Linux makes of /dev/shm
   report.gpu_fault.clear();
-  const std::string kind = nodes.gpu_kind.empty() ? "GPU" : nodes.gpu_kind;
-  report.gpus.assign(static_cast<size_t>(slurm.gpus_per_node), probe::Gpu{.name = kind});
+  probe::Gpu gpu;
+  gpu.name = nodes.gpu_kind.empty() ? "GPU" : nodes.gpu_kind;
+  report.gpus.assign(static_cast<size_t>(slurm.gpus_per_node), gpu);
   std::erase_if(report.checks, [](const probe::Check& check) {
     return check.of_gpus || check.name == "cores" || check.name == "memory" ||
            check.name == "/dev/shm" || check.name == "GPUs";
@@ -212,7 +214,11 @@ Result<> keep_number(remote::Node& node, const remote::BatchJob& job, const std:
   return {};
 }
 
-runs::Status as(runs::Condition condition) { return {.condition = condition}; }
+runs::Status as(runs::Condition condition) {
+  runs::Status status;
+  status.condition = condition;
+  return status;
+}
 
 }  // namespace
 

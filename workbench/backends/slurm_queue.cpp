@@ -6,6 +6,8 @@
 #include <memory>
 #include <mutex>
 
+#include "base/excerpt.h"
+
 namespace heddle::workbench {
 namespace {
 
@@ -17,6 +19,7 @@ constexpr std::chrono::seconds kBetween{10};
 struct Queue {
   std::mutex mutex;  // held while Slurm is asked: a second asker takes the first one's answer
   std::optional<steady_clock::time_point> asked;
+  std::string refusal;  // squeue's words where it gave no list
   std::vector<remote::SlurmJob> jobs;
 };
 
@@ -36,16 +39,19 @@ remote::Command with_times(std::vector<std::string> words) {
   return {.argv = std::move(words), .deadline = std::chrono::seconds(60)};
 }
 
-/// Asks unless it has been asked just now.
+/// Asks unless it has been asked just now, with or without an answer.
 Result<> refresh(remote::Node& node, Queue& queue) {
-  if (queue.asked && steady_clock::now() - *queue.asked < kBetween) return {};
-  const Result<std::string> printed = node.run_checked(with_times(remote::squeue_words()));
-  if (!printed)
-    return fail("{}; Slurm's controller may be busy or down: it is asked again",
-                printed.error().message);
-  queue.jobs = remote::jobs_from(*printed);
-  queue.asked = steady_clock::now();
-  return {};
+  const bool is_new = queue.asked && steady_clock::now() - *queue.asked < kBetween;
+  if (!is_new) {
+    const Result<remote::Completed> printed = node.run(with_times(remote::squeue_words()));
+    if (!printed) return fail(printed);
+    queue.asked = steady_clock::now();
+    queue.refusal = printed->exit_code == 0 ? "" : excerpt(printed->err, 300);
+    queue.jobs = remote::jobs_from(printed->out);
+  }
+  if (queue.refusal.empty()) return {};
+  return fail("{}: squeue says: {}; Slurm's controller may be busy or down", node.name(),
+              queue.refusal);
 }
 
 }  // namespace
