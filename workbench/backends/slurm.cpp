@@ -84,7 +84,7 @@ void take_over(probe::Report& report, const remote::PartitionNodes& nodes,
   report.gpus.assign(static_cast<size_t>(slurm.gpus_per_node), gpu);
   std::erase_if(report.checks, [](const probe::Check& check) {
     return check.of_gpus || check.name == "cores" || check.name == "memory" ||
-           check.name == "/dev/shm" || check.name == "GPUs";
+           check.name == "/dev/shm" || check.name == "GPUs" || check.name == "load";
   });
 }
 

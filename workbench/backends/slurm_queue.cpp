@@ -46,7 +46,9 @@ Result<> refresh(remote::Node& node, Queue& queue) {
     const Result<remote::Completed> printed = node.run(with_times(remote::squeue_words()));
     if (!printed) return fail(printed);
     queue.asked = steady_clock::now();
-    queue.refusal = printed->exit_code == 0 ? "" : excerpt(printed->err, 300);
+    queue.refusal = printed->exit_code == 0 ? ""
+                    : printed->err.empty()  ? fmt::format("exit code {}", printed->exit_code)
+                                            : excerpt(printed->err, 300);
     queue.jobs = remote::jobs_from(printed->out);
   }
   if (queue.refusal.empty()) return {};
