@@ -2,6 +2,7 @@
 // one reads, and whether one sees where the keyboard is.
 #pragma once
 
+#include <QAbstractScrollArea>
 #include <QApplication>
 #include <QButtonGroup>
 #include <QImage>
@@ -78,9 +79,12 @@ inline QStringList unreached(const QWidget* window, const TabRound& round) {
 /// around both are compared.
 inline QStringList outOfOrder(const TabRound& round) {
   if (round.reached.isEmpty()) return {};
-  // It begins with the uppermost.
+  // It begins with the uppermost; what is scrolled is where its scroll area is.
   const auto place = [](QWidget* stop) {
-    const QPoint at = stop->mapTo(stop->window(), QPoint());
+    QWidget* shown = stop;
+    for (QWidget* above = stop; above; above = above->parentWidget())
+      if (qobject_cast<QAbstractScrollArea*>(above)) shown = above;
+    const QPoint at = shown->mapTo(shown->window(), QPoint());
     return std::pair(at.y(), at.x());
   };
   const auto first = std::ranges::min_element(round.reached, {}, place) - round.reached.begin();
