@@ -24,7 +24,7 @@ struct OpenChunk {
   Items items;
 };
 
-/// Calls `take` with the chunk's first index and its bytes, if there is one.
+/// Calls `take` with the last chunk's first index and its bytes, if there is a chunk.
 template <typename Take>
 void last_chunk(Connection& connection, const SeriesLog& at, int64_t level, Take take) {
   Rows rows = connection.query(
