@@ -46,7 +46,7 @@ void openChartTable(const LineChart& chart) {
   auto* model = new ChartTableModel(std::move(values), chart.unit(), std::move(places));
   auto* dialog =
       new TableDialog(titleOf(chart), model,
-                      QCoreApplication::translate("ChartTable", "%1, of the stretch that is shown")
+                      QCoreApplication::translate("ChartTable", "%1 in the range that is shown")
                           .arg(format::plural(rows, counted::kRow)),
                       text, chart.window());
   dialog->open();

@@ -1,5 +1,5 @@
-// A chart's values as a table, for those who do not see curves or want to read off many of them.
-// They are those of the moment when it was opened.
+// A chart's values as a table, for people who cannot see curves or want to read off many values.
+// The values do not change while it is open.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -27,7 +27,7 @@ class ChartTableModel : public QAbstractTableModel {
   std::vector<QString> places_;  // x with its unit
 };
 
-/// Over the chart's window.
+/// Opens over the chart's window.
 void openChartTable(const LineChart& chart);
 
 }  // namespace heddle::gui

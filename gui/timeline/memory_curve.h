@@ -25,7 +25,7 @@ class MemoryCurve : public QWidget {
   void setAxis(const TimeAxis& axis);
   /// The moment of the most memory; −1: there is none.
   int64_t peakMoment() const { return peak_; }
-  /// A row a moment.
+  /// One row per moment.
   TextTable table() const;
   /// The bytes at the widget's top.
   double top() const;

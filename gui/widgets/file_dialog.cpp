@@ -46,13 +46,13 @@ QString chosen(FileDialog& dialog) {
   return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
 }
 
-/// Qt's dialog enters a folder where files may be chosen; this one takes it.
+/// When files can be chosen, Qt's dialog enters a chosen folder; this one returns it.
 class PathDialog : public FileDialog {
  public:
   PathDialog(QWidget* parent, const QString& title, const QString& accept)
       : FileDialog(parent, title, {}), accept_(accept) {
     setFileMode(ExistingFiles);
-    // After Qt's own, which name the button "Open" over a folder and disable it over nothing.
+    // Runs after Qt's slots, which call the button "Open" on a folder and disable it on nothing.
     if (auto* list = findChild<QListView*>(QStringLiteral("listView")))
       connect(list->selectionModel(), &QItemSelectionModel::selectionChanged, this,
               &PathDialog::showButton);
@@ -70,7 +70,7 @@ class PathDialog : public FileDialog {
  protected:
   void accept() override {
     for (const QString& path : selectedFiles())
-      if (!QFileInfo::exists(path)) return FileDialog::accept();  // which says so
+      if (!QFileInfo::exists(path)) return FileDialog::accept();  // warns
     QDialog::accept();
   }
   void showEvent(QShowEvent* event) override {

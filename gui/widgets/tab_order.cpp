@@ -5,7 +5,7 @@
 namespace heddle::gui {
 namespace {
 
-/// All of it that can have the keyboard, in the present order. Qt leaves the others where they are.
+/// All of its widgets that can have the focus, in the present order. Qt leaves the others in place.
 QList<QWidget*> stopsOf(QWidget* whole) {
   QList<QWidget*> stops;
   QWidget* at = whole;

@@ -1,5 +1,5 @@
-// Texts in rows and columns, in a dialog and as text: what a picture shows, for those who do not
-// see it or want to read off many of its values.
+// A table of texts, in a dialog and as text: a picture's values, for people who cannot see it or
+// want to read off many of them.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -16,10 +16,10 @@ struct TextTable {
   std::vector<QStringList> rows;  // as many cells as heads
 };
 
-/// Rows of cells between separators, under a row of heads: CSV with a comma.
+/// Rows of separated cells under a row of heads: CSV with a comma.
 QString textOf(const TextTable& table, QChar separator);
 
-/// A cell that has the separator, a quote or a line break is quoted.
+/// Quotes a cell that has the separator, a quote or a line break.
 QString quotedCell(const QString& cell, QChar separator);
 
 class TextTableModel : public QAbstractTableModel {
@@ -41,7 +41,7 @@ class TableDialog : public Dialog {
   Q_OBJECT
 
  public:
-  /// Takes the model. `note` is above it; `copied`: what Copy puts on the clipboard.
+  /// Owns the model. `note`: above the table; `copied`: the text for Copy.
   TableDialog(const QString& title, QAbstractItemModel* model, const QString& note,
               const QString& copied, QWidget* parent);
 };
