@@ -1,7 +1,6 @@
 #include "storage/compaction.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "engine/telemetry/frame.h"
 #include "engine/telemetry/step_payload.h"

@@ -1,4 +1,4 @@
-// A store's owner. A store's rows name hosts to connect to and folders to delete: a store that
+// Trust in store files. A store's rows name hosts to connect to and folders to delete: a store that
 // somebody else made is read-only until its user trusts it.
 #pragma once
 

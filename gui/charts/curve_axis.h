@@ -2,7 +2,6 @@
 // reading thread.
 #pragma once
 
-#include <utility>
 #include <vector>
 
 #include "base/result.h"

@@ -4,6 +4,7 @@
 
 #include <QAbstractTableModel>
 #include <QStringList>
+#include <functional>
 #include <vector>
 
 #include "gui/widgets/dialog.h"
@@ -22,11 +23,14 @@ QString textOf(const TextTable& table, QChar separator);
 /// Quotes a cell that has the separator, a quote or a line break.
 QString quotedCell(const QString& cell, QChar separator);
 
+/// A cell's text, made when it is shown.
+using CellText = std::function<QString(size_t row, size_t column)>;
+
 class TextTableModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  explicit TextTableModel(TextTable table, QObject* parent = nullptr);
+  TextTableModel(QStringList heads, size_t rows, CellText cell);
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
@@ -34,7 +38,9 @@ class TextTableModel : public QAbstractTableModel {
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  private:
-  TextTable table_;
+  QStringList heads_;
+  size_t rows_;
+  CellText cell_;
 };
 
 class TableDialog : public Dialog {

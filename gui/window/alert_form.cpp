@@ -1,7 +1,6 @@
 #include "gui/window/alert_form.h"
 
 #include <QHBoxLayout>
-#include <cmath>
 
 #include "gui/widgets/basics.h"
 #include "gui/widgets/layouts.h"

@@ -3,7 +3,6 @@
 
 #include <QtTest>
 #include <algorithm>
-#include <thread>
 
 #include "storage/clock.h"
 #include "storage/json.h"

@@ -1,6 +1,5 @@
 #include "gui/views/compare/relations.h"
 
-#include <QLabel>
 #include <QMenu>
 #include <QStackedWidget>
 #include <algorithm>

@@ -4,7 +4,6 @@
 #include <QGridLayout>
 #include <QResizeEvent>
 #include <algorithm>
-#include <cmath>
 
 #include "engine/recipe/parse.h"
 #include "engine/telemetry/lines.h"

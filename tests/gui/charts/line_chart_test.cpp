@@ -1,7 +1,6 @@
 // A chart as a person uses it: it grows, is zoomed, is read off; units and ticks.
 #include "gui/charts/line_chart.h"
 
-#include <QSignalSpy>
 #include <QTest>
 #include <QWheelEvent>
 #include <cmath>

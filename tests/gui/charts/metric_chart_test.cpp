@@ -2,8 +2,6 @@
 #include "gui/charts/metric_chart.h"
 
 #include <QCheckBox>
-#include <QComboBox>
-#include <QMenu>
 #include <QSlider>
 #include <QTableView>
 #include <QTest>

@@ -11,7 +11,6 @@
 #include "gui/views/runs/runs_model.h"
 #include "gui/window/main_window.h"
 #include "storage/store.h"
-#include "storage/trust.h"
 #include "storage/writer.h"
 #include "tests/storage/faulty_disk.h"
 #include "tests/support/results.h"
