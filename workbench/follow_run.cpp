@@ -15,6 +15,7 @@
 #include "engine/runs/run_files.h"
 #include "storage/clock.h"
 #include "workbench/backend.h"
+#include "workbench/hooks.h"
 #include "workbench/host_feed.h"
 #include "workbench/import.h"
 #include "workbench/run_watch.h"
@@ -94,7 +95,9 @@ class RunFollower {
         changed_(changed),
         stop_(std::move(stop)),
         pause_(backend_of(place_.target).pause()),
-        watch_(store_path, writer, run_, place_) {
+        hooks_(store_path, writer, run_),
+        watch_(store_path, writer, run_, place_,
+               [this](const Alert& alert) { hooks_.alert(alert); }) {
     for (size_t i = 0; i < place_.shares.size(); ++i)
       feeds_.emplace_back(writer, run_, place_, i, i == 0 ? known_clock(run) : 0);
     heard_.resize(feeds_.size());
@@ -240,6 +243,7 @@ class RunFollower {
     const Verdict verdict = verdict_of(feeds_);
     Result<> set = writer_.set_state(run_, verdict.state, verdict.cause, verdict.finished).get();
     changed_();
+    if (set) hooks_.end();
     return set;
   }
 
@@ -303,6 +307,7 @@ class RunFollower {
   const std::function<void()>& changed_;
   std::stop_token stop_;
   milliseconds pause_;
+  Hooks hooks_;
   RunWatch watch_;
   std::deque<HostFeed> feeds_;
   steady_clock::time_point quiet_since_;

@@ -28,8 +28,12 @@ double memory_of_hosts(storage::Reader& reader, const Place& place) {
 }  // namespace
 
 RunWatch::RunWatch(std::string store_path, storage::Writer& writer, storage::RunId run,
-                   const Place& place)
-    : store_path_(std::move(store_path)), writer_(writer), run_(run), place_(place) {}
+                   const Place& place, std::function<void(const Alert&)> said)
+    : store_path_(std::move(store_path)),
+      writer_(writer),
+      run_(run),
+      place_(place),
+      said_(std::move(said)) {}
 
 void RunWatch::begin() {
   if (begun_) return;
@@ -142,7 +146,10 @@ bool RunWatch::look(bool last) {
   // Should the store be what fails, whoever writes to it says so.
   const bool ends = last || (last_step_ > 0 && step_ >= last_step_);
   if (begun_ && read_news() && !ends) alerts_.quiet(step_, seconds_since(came_));
-  for (const Alert& alert : alerts_.take()) lines_.push_back(line_of(alert));
+  for (const Alert& alert : alerts_.take()) {
+    lines_.push_back(line_of(alert));
+    if (said_) said_(alert);
+  }
   for (const storage::LogLine& line : lines_)
     [[maybe_unused]] const Result<> added = writer_.add_line(run_, line).get();
   return !std::exchange(lines_, {}).empty();

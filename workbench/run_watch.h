@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +18,9 @@ namespace heddle::workbench {
 
 class RunWatch {
  public:
-  RunWatch(std::string store_path, storage::Writer& writer, storage::RunId run, const Place& place);
+  /// `said` is called with each alert, on the thread that looks.
+  RunWatch(std::string store_path, storage::Writer& writer, storage::RunId run, const Place& place,
+           std::function<void(const Alert&)> said = {});
 
   /// Before the first new record comes in: what the store has is not news. A store that cannot be
   /// read is tried again.
@@ -38,6 +41,7 @@ class RunWatch {
   storage::Writer& writer_;
   storage::RunId run_;
   const Place& place_;
+  std::function<void(const Alert&)> said_;
   std::optional<storage::Reader> reader_;
   std::vector<int32_t> ranks_;
   std::optional<double> host_bytes_;  // memory of each host; 0: not known

@@ -131,6 +131,7 @@ Result<> RankGroup::start() {
     rendezvous = std::move(*opened);
     launch_.rendezvous_port = rendezvous.port();
   }
+  if (!work_.on_gpus) yield_session();
   Result<> started;
   for (int32_t local = 0; local < launch_.local_ranks && started; ++local) {
     started = spawn(local, local == 0 ? rendezvous.fd() : -1);

@@ -9,7 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 #include "base/cores.h"
 #include "base/process_id.h"
@@ -81,6 +83,20 @@ Result<ProcessId> spawn(const Program& program) {
   ProcessId id = identify(pid);
   id.pid = pid;  // it may have ended already
   return id;
+}
+
+void yield_session() {
+  if (getsid(0) == getsid(getppid())) return;
+  const int file = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  const std::string nice = std::to_string(kNice);
+  // Unprivileged processes of the whole system may change one every tenth of a second.
+  constexpr int kMaxTries = 5;
+  for (int tries = 0; tries < kMaxTries; ++tries) {
+    if (write(file, nice.data(), nice.size()) >= 0 || errno != EAGAIN) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(120));
+  }
+  close(file);
 }
 
 int spins_while_waiting(double busy, int threads, int cores) {

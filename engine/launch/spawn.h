@@ -23,6 +23,12 @@ struct Program {
 /// signal blocked; it dies with the thread that started it. An error when it cannot be executed.
 Result<ProcessId> spawn(const Program& program);
 
+/// Lowers this process's session to nice 10, the ranks in it included, unless it shares the session
+/// with its parent, such as a shell. Where the kernel divides the CPU between sessions first
+/// (autogroup, the default of desktops; man 7 sched), a process's own nice value counts only within
+/// its session. Does nothing where there are no autogroups.
+void yield_session();
+
 /// Turns that a thread spins for while it waits for work (GOMP_SPINCOUNT), before it sleeps.
 /// `busy`: threads that others run here. Where cores are shared a thread that spins keeps the one
 /// that it waits for from running: libgomp's own 300,000 turns made steps ten times as long there.

@@ -8,7 +8,6 @@
 
 #include "gui/session.h"
 #include "gui/theme/theme.h"
-#include "gui/widgets/tab_order.h"
 
 namespace heddle::gui {
 namespace {
@@ -31,12 +30,6 @@ class DropMark : public QWidget {
  protected:
   void paintEvent(QPaintEvent*) override { QPainter(this).fillRect(rect(), colors().accent); }
 };
-
-QList<QWidget*> inOrder(QWidget* head, const std::vector<ChartCard*>& cards) {
-  QList<QWidget*> all{head};
-  for (ChartCard* card : cards) all << card;
-  return all;
-}
 
 /// The runs as the charts need them. A run that has been removed is left out.
 Result<std::vector<CurveRun>> readCurveRuns(storage::Reader& reader,
@@ -116,14 +109,12 @@ void ChartBoard::setLayout(const BoardLayout& layout) {
   }
   cards_.clear();
   for (const BoardCard& card : layout_.cards) cards_.push_back(addCard(card.spec));
-  setTabOrders(inOrder(head_, cards_));
   arrange();
 }
 
 void ChartBoard::changed() {
   for (size_t i = 0; i < cards_.size(); ++i) layout_.cards[i].spec = cards_[i]->spec();
   kept_.setLast(layout_);
-  setTabOrders(inOrder(head_, cards_));
   arrange();
 }
 

@@ -50,7 +50,7 @@ void Dialog::setTitle(const QString& title) {
 
 bool Dialog::event(QEvent* event) {
   const bool changes = event->type() == QEvent::LayoutRequest || event->type() == QEvent::Resize;
-  if (event->type() == QEvent::Show) setTabLast(foot_->parentWidget());  // it was made first
+  if (event->type() == QEvent::Show) orderTabs(*this);  // the first has the keyboard
   const bool taken = QDialog::event(event);  // of a DeferredDelete the dialog is gone after it
   // Only now: widgets that were just added are hidden until the event loop shows them, and a layout
   // counts none that is hidden.

@@ -1,21 +1,17 @@
-// The order in which Tab visits widgets, where it differs from the order of their creation: widgets
-// made or moved into a window later would come last.
+// Tab's order: the order in which one reads a window. Qt's own is the order in which its widgets
+// were made. GUI thread only.
 #pragma once
-
-#include <QList>
 
 class QWidget;
 
 namespace heddle::gui {
 
-/// Tab visits each of these with its contents before the next. All are in one window.
-/// Returns the last stop; null if there is none.
-QWidget* setTabOrders(const QList<QWidget*>& wholes);
+/// Tab visits the visible widgets of `window` as its layouts and splitters have them: row by row,
+/// and each with all that it contains. Widgets that no layout holds follow those next to them that
+/// one does, by their places.
+void orderTabs(QWidget& window);
 
-/// The same, after `from` alone, which may contain them.
-QWidget* setTabOrders(QWidget* from, const QList<QWidget*>& wholes);
-
-/// Tab visits it, with its contents, after everything else in its window.
-void setTabLast(QWidget* whole);
+/// Tab visits `widget` right after `before`, wherever it is placed: a bubble after its field.
+void setTabAfter(QWidget& widget, QWidget& before);
 
 }  // namespace heddle::gui

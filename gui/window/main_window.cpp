@@ -9,6 +9,7 @@
 #include "gui/actions/enter_key.h"
 #include "gui/actions/menu_key.h"
 #include "gui/actions/shortcuts.h"
+#include "gui/actions/tab_key.h"
 #include "gui/models/text_file.h"
 #include "gui/preferences.h"
 #include "gui/settings.h"
@@ -17,7 +18,6 @@
 #include "gui/views/lineage/reproduce_dialog.h"
 #include "gui/widgets/file_dialog.h"
 #include "gui/widgets/layouts.h"
-#include "gui/widgets/tab_order.h"
 #include "gui/widgets/toast.h"
 #include "gui/window/drop_area.h"
 #include "gui/window/dropped.h"
@@ -72,6 +72,7 @@ MainWindow::MainWindow(Session& session)
   connect(drops, &DropArea::storeWanted, this, &MainWindow::openStore);
   new MenuKey(this);
   new EnterKey(this);
+  new TabKey(this);
   connectSession();
   connect(top_->search(), &QAbstractButton::clicked, palette_, &CommandPalette::toggle);
   saving_.setInterval(kKeepMilliseconds);
@@ -305,8 +306,6 @@ void MainWindow::switchTo(Page* page) {
   if (arrives) page->setFocus(Qt::OtherFocusReason);
   pageActions_.value(page)->setChecked(true);
   top_->showPage(page);
-  setTabOrders({rail_, top_});  // its buttons were just made
-  setTabLast(status_);
   status_->refresh();
   page->activated();
 }

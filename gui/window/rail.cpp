@@ -93,8 +93,6 @@ void Rail::add(QAction* action) {
   auto* button = new RailButton(action);
   layout_->insertWidget(static_cast<int>(buttons_.size()), button);
   buttons_.append(button);
-  QWidget* more = layout_->itemAt(layout_->count() - 1)->widget();
-  QWidget::setTabOrder(button, more);  // the menu's button was made first
 }
 
 void Rail::setLive(QAction* action, std::optional<Tone> tone) {

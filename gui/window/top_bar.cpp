@@ -3,7 +3,6 @@
 #include <QPainter>
 
 #include "gui/theme/theme.h"
-#include "gui/widgets/tab_order.h"
 
 namespace heddle::gui {
 namespace {
@@ -111,20 +110,14 @@ void TopBar::showPage(Page* page) {
   }
   clear(buttons_);
   page_ = page;
-  QList<QWidget*> order;
   if (QWidget* widget = page->headerWidget()) {
     controls_->addWidget(widget);
     widget->show();
-    order << widget;
   }
-  order << search_;
   for (QAction* action : page->pageActions()) {
     if (!action->property("topBar").toBool()) continue;
-    QPushButton* button = buttonOf(action);
-    buttons_->addWidget(button);
-    order << button;
+    buttons_->addWidget(buttonOf(action));
   }
-  setTabOrders(order);
   connect(page, &Page::headerChanged, this, &TopBar::refresh);
   refresh();
 }

@@ -19,7 +19,6 @@
 #include "gui/widgets/folding_row.h"
 #include "gui/widgets/layouts.h"
 #include "gui/widgets/run_chooser.h"
-#include "gui/widgets/tab_order.h"
 #include "gui/widgets/why_not.h"
 #include "workbench/report/report.h"
 
@@ -400,7 +399,6 @@ void ComparePage::showTables() {
   groupBy_->setEnabled(runCount > 2);
   chips_->setRuns(many ? std::vector<storage::RunSummary>() : data_.comparison->runs,
                   coloring_.strokes);
-  setTabOrders(area_, {chips_});  // they were just made
   if (many)
     table_.setComparison(data_.comparison, data_.keys, coloring_.strokes);
   else

@@ -29,7 +29,7 @@ BucketBands::BucketBands(QWidget* parent) : QWidget(parent) {
 
 void BucketBands::setBuckets(const BucketList& list) {
   list_ = list;
-  current_ = std::min(current_, static_cast<int>(list.buckets.size()) - 1);
+  current_ = std::clamp(current_, 0, std::max(0, static_cast<int>(list.buckets.size()) - 1));
   const int count = static_cast<int>(list.buckets.size());
   setMinimumHeight(static_cast<int>(kFlattest) * count);
   setMaximumHeight(static_cast<int>(kTallestBand) * std::max(1, count));
@@ -161,9 +161,9 @@ void BucketBands::mousePressEvent(QMouseEvent* event) {
     draggedTo_ = pressedFirsts_[dragged_ + 1];
     pressedGather_ = list_.buckets[dragged_].gatherSeconds;
     Q_EMIT pressed();
-  } else {
-    current_ = bucketAt(y);
-    if (current_ >= 0) Q_EMIT chosen(list_.buckets[current_]);
+  } else if (const int bucket = bucketAt(y); bucket >= 0) {
+    current_ = bucket;
+    Q_EMIT chosen(list_.buckets[current_]);
   }
   update();
 }

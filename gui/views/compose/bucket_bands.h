@@ -56,7 +56,7 @@ class BucketBands : public QWidget {
   void reportDrag();
 
   BucketList list_;
-  int current_ = -1;    // by keyboard
+  int current_ = 0;     // by keyboard
   int hovered_ = -1;    // edge under the mouse
   int dragged_ = -1;    // edge between a bucket and the next, as they were when it was pressed
   int draggedTo_ = -1;  // the module right after it now

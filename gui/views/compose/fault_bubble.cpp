@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "gui/theme/theme.h"
+#include "gui/widgets/tab_order.h"
 
 namespace heddle::gui {
 namespace {
@@ -56,7 +57,7 @@ void FaultBubble::tell(const KeyField* field) {
     if (!links.isEmpty()) text += QStringLiteral("<br>") + links.join(QStringLiteral(" · "));
     setText(text);
     setFocusPolicy(links.isEmpty() ? Qt::NoFocus : Qt::TabFocus);
-    setTabOrder(field->editor(), this);
+    setTabAfter(*this, *field->editor());
     setProperty("role", field->isOpen() ? "hint-bubble" : "bubble");
     style()->unpolish(this);
     style()->polish(this);

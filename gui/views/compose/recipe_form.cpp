@@ -13,7 +13,6 @@
 #include "gui/views/compose/field_kinds.h"
 #include "gui/views/compose/help_key.h"
 #include "gui/widgets/basics.h"
-#include "gui/widgets/tab_order.h"
 
 namespace heddle::gui {
 namespace {
@@ -103,7 +102,6 @@ void RecipeForm::putBelow(const QString& group, QWidget* widget) {
   const auto found = std::ranges::find(groups_, group, &Group::title);
   found->below = widget;
   found->whole->layout()->addWidget(widget);
-  orderTabs();
 }
 
 void RecipeForm::setColumns(int columns) {
@@ -171,7 +169,6 @@ bool RecipeForm::isShown(const Group& group, const Entry& entry) const {
 
 void RecipeForm::arrange() {
   const bool searching = !search_->text().trimmed().isEmpty();
-  bool reordered = false;
   for (Group& group : groups_) {
     QList<QWidget*> shown;
     qsizetype offered = 0, rare = 0;
@@ -198,7 +195,6 @@ void RecipeForm::arrange() {
     if (group.below != nullptr) group.below->setVisible(!searching);
     if (shown == group.shown) continue;
     group.shown = shown;
-    reordered = true;
     int row = 0, column = 0;
     for (const Entry& entry : group.entries) {
       if (entry.cell == nullptr) continue;
@@ -216,21 +212,6 @@ void RecipeForm::arrange() {
         column = 0;
       }
     }
-  }
-  if (reordered) orderTabs();
-}
-
-void RecipeForm::orderTabs() {
-  QWidget* before = search_;
-  const auto then = [&before](QWidget* next) {
-    setTabOrder(before, next);
-    before = next;
-  };
-  for (const Group& group : groups_) {
-    then(group.head);
-    for (const Entry& entry : group.entries)
-      if (entry.field != nullptr) then(entry.field->editor());
-    if (group.below != nullptr) before = setTabOrders(before, {group.below});
   }
 }
 

@@ -74,7 +74,6 @@ class RecipeForm : public QWidget {
   bool isShown(const Group& group, const Entry& entry) const;
   void arrange();
   /// Tab visits the shown fields in their order on screen, whenever they were made.
-  void orderTabs();
   bool savesCheckpoints() const;
   void enable(KeyField* field) const;
   void refresh();

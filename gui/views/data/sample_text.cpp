@@ -6,6 +6,7 @@
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
+#include "gui/widgets/focus_line.h"
 
 namespace heddle::gui {
 namespace {
@@ -39,6 +40,7 @@ SampleText::SampleText(QWidget* parent) : QPlainTextEdit(parent) {
   setReadOnly(true);
   setUndoRedoEnabled(false);
   setAccessibleName(tr("A sample as the model sees it"));
+  new FocusLine(this);
   auto* tokens = new SpecialTokens(document());
   connect(&Theme::instance(), &Theme::changed, tokens, &QSyntaxHighlighter::rehighlight);
   connect(&Theme::instance(), &Theme::changed, this, &SampleText::paintMarks);

@@ -9,8 +9,8 @@
 #include "gui/models/text_file.h"
 #include "gui/theme/theme.h"
 #include "gui/widgets/file_dialog.h"
+#include "gui/widgets/focus_line.h"
 #include "gui/widgets/layouts.h"
-#include "gui/widgets/tab_order.h"
 #include "gui/widgets/why_not.h"
 #include "workbench/paths.h"
 
@@ -106,6 +106,7 @@ QWidget* LaunchPage::buildRecipe() {
   toml_->setProperty("role", "code");
   toml_->setReadOnly(true);
   toml_->setAccessibleName(tr("The recipe's text"));
+  new FocusLine(toml_);
   edit_ = quietButton({}, QStringLiteral("compose"));
   card->body()->addWidget(toml_, 1);
   card->body()->addWidget(edit_, 0, Qt::AlignLeft);
@@ -309,7 +310,6 @@ void LaunchPage::refresh() {
     const auto lost = [this] { return targets_->chosen() && !targets_->chosen()->lost.isEmpty(); };
     const bool was = lost();
     targets_->setTargets(std::move(options->targets));
-    setTabOrders(targetRows_, {targets_});  // they were just made
     runs_->setOptions(std::move(*options));
     // A target may be another since it was looked at, or be gone.
     const TargetEntry* chosen = targets_->chosen();

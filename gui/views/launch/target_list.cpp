@@ -49,10 +49,12 @@ class TargetRow : public QAbstractButton {
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
     const bool lit = isChecked();
-    painter.setPen(QPen(lit || hasFocus() ? c.accent : c.line, 1));
+    const double line = hasFocus() ? 2 : 1;
+    painter.setPen(QPen(lit || hasFocus() ? c.accent : c.line, line));
     painter.setBrush(lit ? c.selected : underMouse() ? c.raised : c.surface);
-    painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), metric::radius,
-                            metric::radius);
+    const double inside = line / 2;
+    painter.drawRoundedRect(QRectF(rect()).adjusted(inside, inside, -inside, -inside),
+                            metric::radius, metric::radius);
     painter.setPen(QPen(lit ? c.accent : c.muted, 1.5));
     painter.setBrush(Qt::NoBrush);
     painter.drawEllipse(QRectF(14.5, 14.5, 13, 13));

@@ -14,7 +14,6 @@
 #include "gui/settings.h"
 #include "gui/theme/theme.h"
 #include "gui/widgets/empty_state.h"
-#include "gui/widgets/tab_order.h"
 #include "gui/widgets/why_not.h"
 #include "workbench/control.h"
 #include "workbench/ending.h"
@@ -140,7 +139,6 @@ void LivePage::build() {
   rows->addWidget(banner_);
   rows->addWidget(halves_, 1);
   arrange();
-  setTabOrders({banner_, tiles_, sources_, charts_, ranks_, stepCard_, texts_});
 
   auto* empty = new EmptyState(
       QStringLiteral("live"), tr("No run yet"),

@@ -244,6 +244,22 @@ class LaunchTest : public QObject {
     }
   }
 
+  // Each session has its share of the cores, however nice its processes are.
+  void the_session_of_a_run_yields() {
+    if (!std::filesystem::exists("/proc/self/autogroup"))
+      QSKIP("this kernel does not share the cores between sessions");
+    const std::string ranks = engine("sed 's/.* nice //' /proc/self/autogroup; finish");
+    for (const auto& [device, nice] : {std::pair("cpu", "10\n"), std::pair("cuda", "0\n")}) {
+      run_dir_ = path(device);
+      std::filesystem::create_directories(run_dir_);
+      write_file(run_dir_ + "/recipe.toml",
+                 fmt::format("[training]\nsteps = 1\n[hardware]\ndevice = \"{}\"\n", device));
+      start_supervisor(ranks, 1);
+      QVERIFY(ends());
+      QCOMPARE(read_text(run_dir_ + "/rank-0.err"), std::string(nice));
+    }
+  }
+
   void the_device_is_settled_before_the_ranks_start() {
     const std::string ranks = engine("grep device \"$run_dir/recipe.toml\"; finish");
     std::filesystem::create_directories(run_dir_);

@@ -54,9 +54,6 @@ class WalkPaletteTest : public QObject {
   // With all that they do: dialogs are looked at, and closed.
   void theActionsOfAPageDoTheirThing_data() { pages_data(); }
   void theActionsOfAPageDoTheirThing() {
-    for (const char* page : {"compose", "runs", "compare"})
-      if (QLatin1String(QTest::currentDataTag()) == QLatin1String(page))
-        QSKIP("known to fail: some actions of this page");
     QFETCH(QString, page);
     walker_.show(page);
     for (const QPointer<QAction> action : registered(window()->currentPage()->title())) {

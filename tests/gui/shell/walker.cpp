@@ -100,7 +100,8 @@ QStringList keysTwice(const QWidget* over) {
     owners[key] = owner;
   };
   for (const QShortcut* shortcut : over->findChildren<QShortcut*>())
-    if (shortcut->context() == Qt::WindowShortcut)
+    if (const auto* owner = qobject_cast<const QWidget*>(shortcut->parent());
+        shortcut->context() == Qt::WindowShortcut && owner && owner->isVisible())
       for (const QKeySequence& key : shortcut->keys()) take(key, QStringLiteral("shortcut"));
   for (const QAction* action : over->findChildren<QAction*>())
     if (action->isVisible() && action->shortcutContext() == Qt::WindowShortcut &&
