@@ -13,6 +13,7 @@
 #include <QTemporaryDir>
 
 #include "gui/widgets/focus_line.h"
+#include "gui/widgets/tab_order.h"
 
 namespace heddle::gui {
 namespace {
@@ -125,6 +126,8 @@ FileDialog::FileDialog(QWidget* parent, const QString& title, const QString& sta
   }
   connect(this, &QDialog::accepted, this, [this] { lastChosenIn() = directory().absolutePath(); });
 }
+
+bool FileDialog::focusNextPrevChild(bool next) { return moveFocus(*this, next); }
 
 QString FileDialog::lastFolder(const QString& otherwise) {
   const QString& last = lastChosenIn();

@@ -32,6 +32,9 @@ class FileDialog : public QFileDialog {
   /// text.
   static QStringList paths(QWidget* parent, const QString& title, const QString& filter,
                            const QString& accept);
+
+ protected:
+  bool focusNextPrevChild(bool next) override;
 };
 
 }  // namespace heddle::gui

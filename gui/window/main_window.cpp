@@ -9,7 +9,6 @@
 #include "gui/actions/enter_key.h"
 #include "gui/actions/menu_key.h"
 #include "gui/actions/shortcuts.h"
-#include "gui/actions/tab_key.h"
 #include "gui/models/text_file.h"
 #include "gui/preferences.h"
 #include "gui/settings.h"
@@ -18,6 +17,7 @@
 #include "gui/views/lineage/reproduce_dialog.h"
 #include "gui/widgets/file_dialog.h"
 #include "gui/widgets/layouts.h"
+#include "gui/widgets/tab_order.h"
 #include "gui/widgets/toast.h"
 #include "gui/window/drop_area.h"
 #include "gui/window/dropped.h"
@@ -72,7 +72,6 @@ MainWindow::MainWindow(Session& session)
   connect(drops, &DropArea::storeWanted, this, &MainWindow::openStore);
   new MenuKey(this);
   new EnterKey(this);
-  new TabKey(this);
   connectSession();
   connect(top_->search(), &QAbstractButton::clicked, palette_, &CommandPalette::toggle);
   saving_.setInterval(kKeepMilliseconds);
@@ -309,6 +308,8 @@ void MainWindow::switchTo(Page* page) {
   status_->refresh();
   page->activated();
 }
+
+bool MainWindow::focusNextPrevChild(bool next) { return moveFocus(*this, next); }
 
 bool MainWindow::isReady() const { return currentPage()->isReady() && status_->isReady(); }
 

@@ -22,7 +22,7 @@ Tour::Tour(QWidget* window, std::vector<TourStep> steps,
     : QWidget(window),
       steps_(std::move(steps)),
       showPage_(std::move(showPage)),
-      before_(QApplication::focusWidget()) {
+      before_(parent->window()->focusWidget()) {
   setObjectName(QStringLiteral("tourCover"));
   setAttribute(Qt::WA_DeleteOnClose);
   bubble_ = new QFrame(this);

@@ -78,15 +78,13 @@ inline QStringList unreached(const QWidget* window, const TabRound& round) {
 /// that contain them.
 inline QStringList outOfOrder(const TabRound& round) {
   if (round.reached.isEmpty()) return {};
-  // Begins where the window's chain does.
-  QList<QWidget*> stops;
-  QWidget* at = round.reached.first()->window();
-  do {
-    if (round.reached.contains(at)) stops << at;
-    at = at->nextInFocusChain();
-  } while (stops.isEmpty());
-  const qsizetype first = round.reached.indexOf(stops.first());
-  stops = round.reached.mid(first) + round.reached.mid(0, first);
+  // Begins with the uppermost one.
+  const auto place = [](QWidget* stop) {
+    const QPoint at = stop->mapTo(stop->window(), QPoint());
+    return std::pair(at.y(), at.x());
+  };
+  const auto first = std::ranges::min_element(round.reached, {}, place) - round.reached.begin();
+  const QList<QWidget*> stops = round.reached.mid(first) + round.reached.mid(0, first);
   QStringList faults;
   for (qsizetype i = 1; i < stops.size(); ++i) {
     QWidget *before = stops[i - 1], *after = stops[i];
