@@ -159,7 +159,7 @@ Result<> CurveReading::beginAt(storage::Reader& reader, int32_t rank, std::vecto
                                  .smoother = smoother,
                                  .next = stepOf(static_cast<double>(first) - memory),
                                  .last = last});
-  // Where one rank is the curve, it is the one that is shown.
+  // If one rank is the curve, that rank is shown.
   if (telemetry::metric(query_.metric).over_ranks == telemetry::Fold::first)
     smoothing_->run.ranks = found.ranks;
   return {};

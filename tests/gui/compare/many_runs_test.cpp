@@ -211,7 +211,7 @@ class ManyRunsTest : public QObject {
                  QStringLiteral("612 ms  [612 ms to 612 ms]"));
         QVERIFY(model->index(0, column).data(BestRole).toBool());
         QVERIFY(!model->index(2, column).data(BestRole).toBool());
-        // The first run is the baseline, and its group is what the others are differences from.
+        // The first run is the baseline: groups are differences from its group.
         const QString value = model->index(2, column).data().toString();
         auto* numbers = shown.page.findChild<Segment*>(QStringLiteral("numbers"));
         QTest::mouseClick(numbers->button(1), Qt::LeftButton);
@@ -233,8 +233,8 @@ class ManyRunsTest : public QObject {
   void allOf241AreThere() {
     samples::ManyRuns most{241};
     ManyShown shown(most.path(), most.ids);
-    // Curves come in portions, between which the window answers: so many different counts are seen
-    // by an event loop that has nothing else to do.
+    // Curves are read in portions, and the window responds in between: an idle event loop sees this
+    // many different counts.
     QSet<int> seen;
     QTimer look;
     connect(&look, &QTimer::timeout, this, [&] {
