@@ -129,6 +129,11 @@ FileDialog::FileDialog(QWidget* parent, const QString& title, const QString& sta
 
 bool FileDialog::focusNextPrevChild(bool next) { return moveFocus(*this, next); }
 
+void FileDialog::showEvent(QShowEvent* event) {
+  QFileDialog::showEvent(event);
+  if (auto* name = findChild<QLineEdit*>(QStringLiteral("fileNameEdit"))) name->setFocus();
+}
+
 QString FileDialog::lastFolder(const QString& otherwise) {
   const QString& last = lastChosenIn();
   if (!last.isEmpty()) return last;

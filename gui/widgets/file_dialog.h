@@ -35,6 +35,7 @@ class FileDialog : public QFileDialog {
 
  protected:
   bool focusNextPrevChild(bool next) override;
+  void showEvent(QShowEvent* event) override;
 };
 
 }  // namespace heddle::gui
