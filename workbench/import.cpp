@@ -20,13 +20,13 @@ namespace fs = std::filesystem;
 
 constexpr int kDeepest = 6;           // folders down to a run
 constexpr size_t kMaxSeen = 200'000;  // files and folders that are looked at on the way
-constexpr size_t kUnderWay = 2;       // parts of a log that the writer has yet to take in
+constexpr size_t kUnderWay = 2;       // parts of a log that the writer has not stored yet
 
 using GoesOn = std::function<bool()>;  // null: always
 
 tl::unexpected<Error> stopped_import() { return fail("the import was stopped"); }
 
-/// A run that is in the store, its parts on their way.
+/// A run in the store whose parts are still being written.
 struct Arrival {
   storage::CreatedRun run;
   ForeignRun foreign;
@@ -34,11 +34,11 @@ struct Arrival {
     std::string log;  // for messages
     storage::Writer::Future<storage::Ingested> taken;
   };
-  std::deque<Part> parts;  // under way, the oldest first
+  std::deque<Part> parts;  // under way, oldest first
   storage::Writer::Future<> ended = {};
 };
 
-/// Waits until at most so many parts are under way.
+/// Waits until at most `most` parts are under way.
 Result<> settle(Arrival& arrival, size_t most) {
   for (; arrival.parts.size() > most; arrival.parts.pop_front()) {
     Arrival::Part& part = arrival.parts.front();
@@ -48,11 +48,11 @@ Result<> settle(Arrival& arrival, size_t most) {
   return {};
 }
 
-/// Reads a log while the writer takes in the parts before.
+/// Reads a log while the writer stores the earlier parts.
 Result<> take_log(storage::Writer& writer, Arrival& arrival, const ForeignLog& log,
                   const GoesOn& goes_on) {
   const storage::RunId run = arrival.run.id;
-  uint64_t offset = 0;  // of the next part, as long as all before were bytes
+  uint64_t offset = 0;  // of the next part, while all earlier parts were bytes
   bool knows_offset = true;
   for (;;) {
     if (goes_on && !goes_on()) return stopped_import();
@@ -140,13 +140,13 @@ std::string whole(const std::string& path) {
   return folder.has_filename() ? folder : folder.parent_path();
 }
 
-/// An import that failed leaves nothing.
+/// Removes what a failed import has stored.
 tl::unexpected<Error> give_up(storage::Writer& writer, storage::RunId run, const Result<>& failed) {
   [[maybe_unused]] const Result<> removed = writer.remove(run).get();
   return fail(failed);
 }
 
-/// Reads the run; what the writer has yet to do of it, `finish_import` waits for.
+/// Reads the run; `finish_import` waits until the writer has stored it.
 Result<Arrival> start_import(storage::Writer& writer, const FoundRun& found,
                              const std::string& name, const GoesOn& goes_on) {
   const std::string path = whole(found.path);
@@ -155,7 +155,7 @@ Result<Arrival> start_import(storage::Writer& writer, const FoundRun& found,
 
   storage::NewRun run;
   run.recipe = foreign->recipe;
-  // A newer Heddle's recipe may have keys that this one does not know: the others are compared.
+  // A newer Heddle's recipe may have unknown keys: only the others are compared.
   if (!run.recipe.empty()) {
     const recipe::Parsed parsed = recipe::parse(run.recipe, path + "/recipe.toml");
     run.recipe_values = recipe::flatten(recipe::resolve(parsed).recipe);
@@ -172,7 +172,7 @@ Result<Arrival> start_import(storage::Writer& writer, const FoundRun& found,
   Result<storage::CreatedRun> created = writer.create_run(std::move(run)).get();
   if (!created) return fail(created);
   Arrival arrival{.run = std::move(*created), .foreign = std::move(*foreign), .parts = {}};
-  // First: the times of the logs are by the clock that it tells of.
+  // First: the environment tells which clock the logs' times are from.
   Result<> taken;
   if (const auto& environment = arrival.foreign.environment; !environment.empty())
     taken = writer.set_environment(arrival.run.id, environment).get();
@@ -189,7 +189,7 @@ Result<storage::CreatedRun> finish_import(storage::Writer& writer, Arrival arriv
   return std::move(arrival.run);
 }
 
-/// An import whose parts are still under way, and its place in the list of what is done.
+/// An import whose parts are still under way, and its index in the results.
 struct UnderWay {
   size_t place = 0;
   Arrival arrival;
@@ -331,7 +331,7 @@ std::vector<Imported> import_runs(const std::string& store_path, storage::Writer
   };
   for (at.total = all.size(); at.done < at.total && goes_on(); ++at.done) {
     const FoundRun& run = all[at.done];
-    // Then a copy of it is found: its first record is in the store.
+    // Then a copy of that run is recognised by the first record in the store.
     if (before && !before->arrival.parts.empty()) before->arrival.parts.front().taken.wait();
     const auto here = reader ? run_here(*reader, writer, run) : fail(reader);
     if (!here) {
@@ -339,7 +339,7 @@ std::vector<Imported> import_runs(const std::string& store_path, storage::Writer
     } else if (*here) {
       done.push_back(**here);
     } else {
-      // While the one before is written.
+      // While the previous one is written.
       Result<Arrival> arrival = start_import(writer, run, {}, goes_on);
       finish();
       if (stopped) break;

@@ -1,6 +1,6 @@
-// Notifications by the desktop's own service (org.freedesktop.Notifications on the session's bus),
-// which desktops without a tray have too. Nothing waits for it: the bus is opened on a thread of
-// its own, answers come as events. GUI thread only.
+// Notifications through the desktop's own service (org.freedesktop.Notifications on the session
+// bus), which desktops without a tray have too. No call blocks: the bus is opened on a thread of
+// its own, and replies arrive as events. GUI thread only.
 #pragma once
 
 #include <QDBusConnection>
@@ -27,13 +27,13 @@ class DesktopNotes : public QObject {
   explicit DesktopNotes(QObject* parent = nullptr);
 
   void show(const DesktopNote& note);
-  /// Those that are shown, or wait for the bus, go.
+  /// Closes the notifications that are shown or waiting.
   void withdraw();
 
  Q_SIGNALS:
-  /// A person wants to see the run.
+  /// The user clicked on the run's notification.
   void opened(qint64 run);
-  /// No service has taken it.
+  /// No service accepted it.
   void failed(const heddle::gui::DesktopNote& note);
 
  private Q_SLOTS:
@@ -51,7 +51,7 @@ class DesktopNotes : public QObject {
   std::optional<bool> markup_;  // whether the service reads texts as markup; none: not yet known
   bool asking_ = false;
   bool listening_ = false;
-  std::vector<DesktopNote> waiting_;  // for the bus, then for the answer
+  std::vector<DesktopNote> waiting_;  // for the bus, then for the service's reply
   QHash<uint, qint64> shown_;         // runs by the service's ids
   Job opening_;
 };
