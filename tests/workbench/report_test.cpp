@@ -1,10 +1,13 @@
 // A comparison as one file: all parts are there, and names and notes from outside stay text.
 #include "workbench/report/report.h"
 
+#include <fmt/format.h>
+
 #include <QTemporaryDir>
 #include <QXmlStreamReader>
 #include <QtTest>
 
+#include "base/number_text.h"
 #include "storage/writer.h"
 #include "tests/support/results.h"
 #include "tests/support/test_class.h"
