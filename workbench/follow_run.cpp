@@ -33,7 +33,7 @@ constexpr milliseconds kQuietFirst{3000};
 constexpr milliseconds kQuietMost{30000};
 constexpr milliseconds kRetryFirst{500};
 constexpr milliseconds kRetryMost{15000};
-/// Of one host, before the next one's turn.
+/// Readings of one host before the next one's turn.
 constexpr int kMaxReadings = 16;
 /// How often an answer of the hosts is written down: each costs a commit.
 constexpr double kNote = 2;  // seconds

@@ -77,7 +77,7 @@ CommandPalette::CommandPalette(Actions& actions, Session& session, QWidget* wind
   list_->setMouseTracking(true);
   list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   list_->setAccessibleName(tr("Matches"));
-  list_->setFocusPolicy(Qt::NoFocus);  // its keys are the field's
+  list_->setFocusPolicy(Qt::NoFocus);  // the field passes keys on to it
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(8, 8, 8, 8);
   layout->setSpacing(8);
@@ -106,7 +106,7 @@ void CommandPalette::toggle() {
 }
 
 void CommandPalette::open() {
-  before_ = QApplication::focusWidget();
+  before_ = window()->focusWidget();
   field_->clear();
   fill({});
   place();
@@ -159,10 +159,15 @@ void CommandPalette::showMatches() {
   place();
 }
 
+/// The keyboard goes first: Qt gives that of a hidden widget to any other.
+void CommandPalette::leave() {
+  if (before_) before_->setFocus();
+  hide();
+}
+
 void CommandPalette::accept(const QModelIndex& index) {
   if (!index.isValid()) return;
-  hide();
-  if (before_) before_->setFocus();
+  leave();
   model_.run(index.row());
 }
 
@@ -191,8 +196,7 @@ bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
     return true;
   }
   if (key != Qt::Key_Escape) return false;
-  hide();
-  if (before_) before_->setFocus();
+  leave();
   return true;
 }
 

@@ -28,6 +28,7 @@ class CommandPalette : public QFrame {
   void open();
   void fill(const std::vector<storage::RunSummary>& runs);
   void accept(const QModelIndex& index);
+  void leave();
   /// Does it, or says why not.
   void trigger(QAction& action);
   void place();

@@ -50,12 +50,21 @@ void Dialog::setTitle(const QString& title) {
 
 bool Dialog::event(QEvent* event) {
   const bool changes = event->type() == QEvent::LayoutRequest || event->type() == QEvent::Resize;
-  if (event->type() == QEvent::Show) orderTabs(*this);  // the first has the keyboard
+  if (event->type() == QEvent::Show && !focusWidget()) giveFocus();
   const bool taken = QDialog::event(event);  // of a DeferredDelete the dialog is gone after it
   // Only now: widgets that were just added are hidden until the event loop shows them, and a layout
   // counts none that is hidden.
   if (changes && layout()) fit();
   return taken;
+}
+
+bool Dialog::focusNextPrevChild(bool next) { return moveFocus(*this, next); }
+
+void Dialog::giveFocus() {
+  QWidget* first = firstTabStop(*this);
+  for (QPushButton* button : findChildren<QPushButton*>())
+    if (button->isDefault() && qobject_cast<QPushButton*>(first)) first = button;
+  if (first) first->setFocus();
 }
 
 void Dialog::done(int result) {

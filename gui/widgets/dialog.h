@@ -31,9 +31,12 @@ class Dialog : public QDialog {
 
  protected:
   bool event(QEvent* event) override;
+  bool focusNextPrevChild(bool next) override;
 
  private:
   void fit();
+  /// To the first widget; where that is a button, to the default one.
+  void giveFocus();
 
   QLabel* title_;
   QVBoxLayout* body_;

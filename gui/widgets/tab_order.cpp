@@ -1,7 +1,7 @@
 #include "gui/widgets/tab_order.h"
 
 #include <QGridLayout>
-#include <QPointer>
+#include <QScrollArea>
 #include <QSplitter>
 #include <algorithm>
 #include <utility>
@@ -20,7 +20,8 @@ void addWidgetsOf(const QLayout& layout, QList<QWidget*>& all) {
   for (int i = 0; i < layout.count(); ++i) {
     int row = 0, column = i, rows = 0, columns = 0;
     if (grid) grid->getItemPosition(i, &row, &column, &rows, &columns);
-    items.emplace_back(Place{row, column}, layout.itemAt(i));
+    // One next to several rows is read after them, at the left before.
+    items.emplace_back(Place{grid && column > 0 ? row + rows - 1 : row, column}, layout.itemAt(i));
   }
   std::ranges::stable_sort(items, {}, &std::pair<Place, QLayoutItem*>::first);
   for (const auto& [place, item] : items) {
@@ -43,37 +44,56 @@ QList<QWidget*> childrenInOrder(const QWidget& whole) {
   return all + others;
 }
 
-bool isStop(const QWidget& widget) {
-  const QWidget* proxy = widget.focusProxy();
-  const bool isPart = proxy && proxy->isAncestorOf(&widget);  // such as the line of a spin box
-  return widget.focusPolicy() != Qt::NoFocus && !isPart;
-}
-
-void addStops(QWidget& whole, QList<QWidget*>& stops) {
-  if (isStop(whole)) stops << &whole;
+/// The widget and all that one sees in it, each before its children.
+void addVisible(QWidget& whole, QList<QWidget*>& all) {
+  all << &whole;
   for (QWidget* child : childrenInOrder(whole))
-    if (!child->isHidden()) addStops(*child, stops);
+    if (!child->isHidden()) addVisible(*child, all);
 }
 
-QWidget* nextStop(QWidget* from) {
-  QWidget* at = from->nextInFocusChain();
-  while (at != from && !isStop(*at)) at = at->nextInFocusChain();
-  return at;
+QList<QWidget*> visibleIn(QWidget& window) {
+  QList<QWidget*> all;
+  addVisible(window, all);
+  for (QWidget* widget : QList<QWidget*>(all)) {
+    auto* before = widget->property(kAfter).value<QWidget*>();
+    if (!all.contains(before)) continue;
+    all.removeOne(widget);
+    all.insert(all.indexOf(before) + 1, widget);
+  }
+  return all;
+}
+
+/// One with a proxy, such as the line of a spin box, leaves the keyboard to it.
+bool isStop(const QWidget& widget) {
+  return widget.isEnabled() && !widget.focusProxy() &&
+         (widget.focusPolicy() & Qt::TabFocus) == Qt::TabFocus;
+}
+
+void show(QWidget& stop) {
+  for (QWidget* above = stop.parentWidget(); above; above = above->parentWidget())
+    if (auto* area = qobject_cast<QScrollArea*>(above)) area->ensureWidgetVisible(&stop);
 }
 
 }  // namespace
 
-void orderTabs(QWidget& window) {
-  QList<QWidget*> stops;
-  addStops(window, stops);
-  for (QWidget* stop : QList<QWidget*>(stops)) {
-    auto* before = stop->property(kAfter).value<QWidget*>();
-    if (!stops.contains(before)) continue;
-    stops.removeOne(stop);
-    stops.insert(stops.indexOf(before) + 1, stop);
+bool moveFocus(QWidget& window, bool next) {
+  const QList<QWidget*> all = visibleIn(window);
+  const qsizetype count = all.size(),
+                  from = std::max<qsizetype>(all.indexOf(window.focusWidget()), 0);
+  for (qsizetype i = 1; i <= count; ++i) {
+    QWidget* stop = all[(from + (next ? i : count - i)) % count];
+    if (!isStop(*stop)) continue;
+    stop->setFocus(next ? Qt::TabFocusReason : Qt::BacktabFocusReason);
+    show(*stop);
+    return true;
   }
-  for (qsizetype i = 1; i < stops.size(); ++i)
-    if (nextStop(stops[i - 1]) != stops[i]) QWidget::setTabOrder(stops[i - 1], stops[i]);
+  return false;
+}
+
+QWidget* firstTabStop(QWidget& window) {
+  for (QWidget* widget : visibleIn(window))
+    if (isStop(*widget)) return widget;
+  return nullptr;
 }
 
 void setTabAfter(QWidget& widget, QWidget& before) {

@@ -9,7 +9,6 @@
 #include "gui/actions/enter_key.h"
 #include "gui/actions/menu_key.h"
 #include "gui/actions/shortcuts.h"
-#include "gui/actions/tab_key.h"
 #include "gui/models/text_file.h"
 #include "gui/preferences.h"
 #include "gui/settings.h"
@@ -18,6 +17,7 @@
 #include "gui/views/lineage/reproduce_dialog.h"
 #include "gui/widgets/file_dialog.h"
 #include "gui/widgets/layouts.h"
+#include "gui/widgets/tab_order.h"
 #include "gui/widgets/toast.h"
 #include "gui/window/drop_area.h"
 #include "gui/window/dropped.h"
@@ -72,7 +72,6 @@ MainWindow::MainWindow(Session& session)
   connect(drops, &DropArea::storeWanted, this, &MainWindow::openStore);
   new MenuKey(this);
   new EnterKey(this);
-  new TabKey(this);
   connectSession();
   connect(top_->search(), &QAbstractButton::clicked, palette_, &CommandPalette::toggle);
   saving_.setInterval(kKeepMilliseconds);
@@ -192,7 +191,7 @@ void MainWindow::showHelp() {
 
 void MainWindow::startTour() {
   if (findChild<Tour*>() != nullptr) return;
-  new Tour(
+  auto* tour = new Tour(
       this,
       {{QStringLiteral("compose"), QStringLiteral("prediction"), tr("Plan before you train"),
         tr("Memory, speed and a timeline, predicted while you change the recipe. Red-orange is "
@@ -204,6 +203,7 @@ void MainWindow::startTour() {
         tr("Ctrl+Shift+P finds runs, pages and commands. F1 shows the help of the page that you "
            "are on, and all keys.")}},
       [this](const QString& name) { showPage(name); });
+  connect(tour, &Tour::ended, this, [this] { currentPage()->setFocus(Qt::OtherFocusReason); });
 }
 
 void MainWindow::connectSession() {
@@ -309,6 +309,8 @@ void MainWindow::switchTo(Page* page) {
   status_->refresh();
   page->activated();
 }
+
+bool MainWindow::focusNextPrevChild(bool next) { return moveFocus(*this, next); }
 
 bool MainWindow::isReady() const { return currentPage()->isReady() && status_->isReady(); }
 

@@ -36,6 +36,9 @@ class MainWindow : public QMainWindow {
   /// The picture is complete.
   bool isReady() const;
 
+ protected:
+  bool focusNextPrevChild(bool next) override;
+
  private:
   void addPages();
   void addActions();

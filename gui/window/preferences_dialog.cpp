@@ -59,7 +59,7 @@ void PreferencesDialog::addAppearance() {
   const Preferences& now = preferences();
   list_->beginSection(tr("Appearance"));
   addChoice(tr("Theme"), {tr("as the system's"), tr("dark"), tr("light")},
-            static_cast<int>(now.theme), tr("The system's is followed when it changes"),
+            static_cast<int>(now.theme), tr("Follows the system's when it changes"),
             [](Preferences& chosen, int index) { chosen.theme = static_cast<Theme::Mode>(index); });
   addChoice(
       tr("Dates"), {tr("17 min ago, yesterday, 18 Nov"), tr("2026-11-18 14:10")},
@@ -74,7 +74,7 @@ void PreferencesDialog::addCharts() {
             tr("steps until a sample counts half"),
             tr("Charts that you have given another smoothing keep it"),
             [](Preferences& chosen, int steps) { chosen.smoothing = steps; });
-  addTick(tr("Raw curve"), tr("faint, behind the smoothed one"), tr("Of charts that are smoothed"),
+  addTick(tr("Raw curve"), tr("faint, behind the smoothed one"), tr("In charts that are smoothed"),
           now.samplesBehind, [](Preferences& chosen, bool on) { chosen.samplesBehind = on; });
   addChoice(tr("x axis"), chartXWords(), static_cast<int>(now.x),
             tr("Charts that you have given another one keep it"),
@@ -89,7 +89,7 @@ void PreferencesDialog::addNotifications() {
   list_->beginSection(tr("Notifications of the desktop, while another window is in use"));
   addTick(tr("A run ends"), tr("notify"), tr("It has done its steps, or was stopped"),
           now.notifiesEnds, [](Preferences& chosen, bool on) { chosen.notifiesEnds = on; });
-  addTick(tr("A run fails"), tr("notify"), tr("Or is lost: no word from its hosts"),
+  addTick(tr("A run fails"), tr("notify"), tr("Or is lost: its hosts no longer answer"),
           now.notifiesFailures, [](Preferences& chosen, bool on) { chosen.notifiesFailures = on; });
   addTick(tr("A run gives an alert"), tr("notify"), tr("By the rules below"), now.notifiesAlerts,
           [](Preferences& chosen, bool on) { chosen.notifiesAlerts = on; });

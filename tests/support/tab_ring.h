@@ -1,7 +1,8 @@
-// Where Tab leads, there and back: what it does not reach, whether its order is the one in which
-// one reads, and whether one sees where the keyboard is.
+// Where Tab leads, forward and back: the widgets that it misses, whether its order is the reading
+// order, and whether the focus is visible.
 #pragma once
 
+#include <QAbstractScrollArea>
 #include <QApplication>
 #include <QButtonGroup>
 #include <QImage>
@@ -15,10 +16,10 @@ namespace heddle {
 
 struct TabRound {
   QList<QWidget*> reached;
-  QString trap;  // where Tab does not go on; empty: it came back to where it began
+  QString trap;  // where Tab gets stuck; empty: it returned to its start
 };
 
-/// Presses Tab, or Shift+Tab, until the focus is where it was before; `at` is told each stop.
+/// Presses Tab, or Shift+Tab, until the focus is back where it began. Calls `at` for each stop.
 inline TabRound tabRound(QWidget* window, Qt::Key key = Qt::Key_Tab,
                          const std::function<void(QWidget*)>& at = {}) {
   constexpr int kMaxStays = 200;  // from link to link in a text
@@ -45,7 +46,7 @@ inline TabRound tabRound(QWidget* window, Qt::Key key = Qt::Key_Tab,
   return round;
 }
 
-/// Where the arrows go from a reached member of its group.
+/// Whether the arrow keys reach it from another member of its group.
 inline bool isReachedByArrows(const QWidget* widget, const QList<QWidget*>& reached) {
   const auto* button = qobject_cast<const QAbstractButton*>(widget);
   if (!button || !button->group()) return false;
@@ -73,20 +74,21 @@ inline QStringList unreached(const QWidget* window, const TabRound& round) {
   return faults;
 }
 
-/// A line for each stop that is read before the one before it: above it and not in a column at its
-/// right, or left of it in the same row. Of the two, the parts that differ of the nearest widget
-/// around both are compared.
+/// A line for each stop that should come before the previous one: above it and not in a column to
+/// its right, or left of it in the same row. Compares the children of their nearest common parent
+/// that contain them.
 inline QStringList outOfOrder(const TabRound& round) {
   if (round.reached.isEmpty()) return {};
-  // It begins where the window's chain does.
-  QList<QWidget*> stops;
-  QWidget* at = round.reached.first()->window();
-  do {
-    if (round.reached.contains(at)) stops << at;
-    at = at->nextInFocusChain();
-  } while (stops.isEmpty());
-  const qsizetype first = round.reached.indexOf(stops.first());
-  stops = round.reached.mid(first) + round.reached.mid(0, first);
+  // Begins with the uppermost one. A scrolled widget counts as where its scroll area is.
+  const auto place = [](QWidget* stop) {
+    QWidget* shown = stop;
+    for (QWidget* above = stop; above; above = above->parentWidget())
+      if (qobject_cast<QAbstractScrollArea*>(above)) shown = above;
+    const QPoint at = shown->mapTo(shown->window(), QPoint());
+    return std::pair(at.y(), at.x());
+  };
+  const auto first = std::ranges::min_element(round.reached, {}, place) - round.reached.begin();
+  const QList<QWidget*> stops = round.reached.mid(first) + round.reached.mid(0, first);
   QStringList faults;
   for (qsizetype i = 1; i < stops.size(); ++i) {
     QWidget *before = stops[i - 1], *after = stops[i];
@@ -106,7 +108,7 @@ inline QStringList outOfOrder(const TabRound& round) {
   return faults;
 }
 
-/// Looks at each stop while it has the keyboard, and after.
+/// Compares each stop's look with and without the focus.
 class FocusWatch {
  public:
   void at(QWidget* stop) {
@@ -133,7 +135,7 @@ class FocusWatch {
   QStringList faults_;
 };
 
-/// All of that for a window, a dialog or a popup.
+/// All of these checks for a window, a dialog or a popup.
 inline QStringList tabFaults(QWidget* window) {
   FocusWatch watch;
   const TabRound there = tabRound(window, Qt::Key_Tab, [&](QWidget* stop) { watch.at(stop); });

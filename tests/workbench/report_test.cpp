@@ -95,13 +95,13 @@ class ReportTest : public QObject {
     QVERIFY(html.contains("−953 MiB") || html.contains("−954 MiB"));
   }
 
-  // As the Compare page has them.
-  void charts_colours_and_groups_are_those_that_are_asked_for() {
+  // As on the Compare page.
+  void charts_colours_and_groups_follow_the_query() {
     auto reader = must(storage::Reader::open(store_));
     ReportQuery asked = query_;
     asked.charts = {{.metric = "tokens_per_second", .x = "time"},
                     {.metric = "loss", .difference = true},
-                    {.metric = "grad_norm"}};  // that nobody has
+                    {.metric = "grad_norm"}};  // a metric that no run has
     asked.colors = {{asked.runs[0], "#123456"}};
     asked.colored_by = "optimizer.lr";
     asked.groups = {{asked.runs[1], "sweep <a>"}};
@@ -155,7 +155,7 @@ class ReportTest : public QObject {
     run.color = "#12ab34 square";
     QCOMPARE(run_color(run, 1), std::string("#12ab34"));
     run.color = "#ffffff";
-    QCOMPARE(run_color(run, 1), std::string("#888888"));  // seen on paper
+    QCOMPARE(run_color(run, 1), std::string("#888888"));  // visible on paper
     for (const char* none : {"", "red", "square"}) {
       run.color = none;
       QCOMPARE(run_color(run, 1), std::string("#d55e00"));

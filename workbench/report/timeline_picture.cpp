@@ -14,7 +14,7 @@ constexpr double kStepWidth = 900, kStepLabel = 84, kLaneHeight = 18, kStepRow =
 constexpr const char* kTransferColor = "#c98a4b";
 // By part: compute, exposed, bubble, idle; the last is the ground.
 constexpr std::array<const char*, kParts> kPartColors = {"#4e8fff", "#f0625a", "#9aa4b4", ""};
-constexpr double kLeastPiece = 0.6;  // pixels; narrower pieces of one colour are drawn as one
+constexpr double kMinPiece = 0.6;  // pixels; narrower pieces of one colour are drawn as one
 
 /// Draws pieces that grow along x, neighbours of one colour as one.
 class LanePieces {
@@ -25,9 +25,9 @@ class LanePieces {
   void add(int64_t begin, int64_t end, const char* color) {
     const double from = kStepLabel + static_cast<double>(begin) * scale_;
     const double to = kStepLabel + static_cast<double>(end) * scale_;
-    const bool joins = color == color_ && from - to_ < kLeastPiece;
+    const bool joins = color == color_ && from - to_ < kMinPiece;
     // A part that is too narrow to be seen joins the one before it.
-    if (!joins && to - from < kLeastPiece && from - to_ < kLeastPiece && color_ != nullptr) return;
+    if (!joins && to - from < kMinPiece && from - to_ < kMinPiece && color_ != nullptr) return;
     if (!joins) {
       flush();
       from_ = from;
@@ -39,7 +39,7 @@ class LanePieces {
  private:
   void flush() {
     if (color_ != nullptr && *color_ != '\0')
-      svg_.rect(from_, y_, std::max(to_ - from_, kLeastPiece), kLaneHeight, color_);
+      svg_.rect(from_, y_, std::max(to_ - from_, kMinPiece), kLaneHeight, color_);
     to_ = from_;
   }
 

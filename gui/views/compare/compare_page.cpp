@@ -530,7 +530,7 @@ void ComparePage::openChooser(QWidget* at, std::vector<storage::RunSummary> all,
   chooser->open(at);
 }
 
-/// Charts, colours and groups as they are on the page; on white, as a report is.
+/// The page's charts, colours and groups, for white paper.
 void ComparePage::describeLook(workbench::ReportQuery& query) const {
   for (const MetricChart* chart : board_->charts()) {
     const ChartSpec& spec = chart->spec();

@@ -29,7 +29,7 @@ Spread spreadOf(const ComparedKey& key, const QStringList& groups, const QString
   return spread;
 }
 
-/// The key's value that groups are differences from.
+/// The key's value from which groups are differences.
 std::optional<storage::Value> baselineValue(const ComparedKey& key, const QStringList& groups,
                                             size_t baseline) {
   const QString group = groups.value(static_cast<qsizetype>(baseline));

@@ -40,7 +40,7 @@ QVariant valueCell(const ComparedKey& key, size_t run, size_t baseline, bool dif
     case Qt::DisplayRole: {
       if (!difference || !key.isResult()) return key.texts[at];
       const QString change = key.differenceText(run, baseline);
-      const bool hasColumn = key.compared.values.size() == 2;  // for the difference alone
+      const bool hasColumn = key.compared.values.size() == 2;  // for differences
       return change.isEmpty() && !hasColumn ? key.texts[at] : change;
     }
     case Qt::ToolTipRole:

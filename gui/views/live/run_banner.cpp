@@ -3,7 +3,6 @@
 #include <QDateTime>
 #include <QHBoxLayout>
 #include <QPainter>
-#include <algorithm>
 
 #include "gui/format.h"
 #include "gui/models/state_look.h"

@@ -3,6 +3,7 @@
 #include <QEvent>
 
 #include "gui/format.h"
+#include "gui/widgets/layouts.h"
 
 namespace heddle::gui {
 namespace {
@@ -74,11 +75,8 @@ RemovalDialog::RemovalDialog(Session& session, QList<NamedRun> runs, QWidget* pa
   list_ = new QVBoxLayout(content);
   list_->setContentsMargins(0, 0, 0, 0);
   list_->setSpacing(4);
-  scroll_ = new QScrollArea;
+  scroll_ = scrolled(content);
   scroll_->setAccessibleName(tr("Runs that go"));
-  scroll_->setWidgetResizable(true);
-  scroll_->setFrameShape(QFrame::NoFrame);
-  scroll_->setWidget(content);
   content->installEventFilter(this);
   body()->addWidget(scroll_, 1);
   body()->addWidget(line());

@@ -80,7 +80,7 @@ class SweepJourneyTest : public QObject {
     QVERIFY(cell.isValid());
     QCOMPARE(cell.row(),
              Person::cellThatReads(table, RunsModel::Name, QStringLiteral("group tiny")).row() + 1);
-    // Its row may be read a moment after its end is written.
+    // The table may read its row a moment after its end is written.
     QTRY_COMPARE(Person::cellThatReads(table, RunsModel::Name, best)
                      .siblingAtColumn(RunsModel::State)
                      .data()

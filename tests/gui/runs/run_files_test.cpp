@@ -1,5 +1,5 @@
-// A run goes to somebody else as one file, with what the window offers: saved from one store,
-// chosen and imported into another.
+// A run is handed on as one file through the window: saved from one store, then chosen and imported
+// into another.
 #include <QFileDialog>
 #include <QLineEdit>
 #include <QListView>
@@ -22,7 +22,7 @@ using namespace heddle::gui;
 
 namespace {
 
-/// A page over a store, as a person sees it.
+/// A visible Runs page over a store.
 struct ShownRuns {
   explicit ShownRuns(const QString& store) : session(store), page(session) {
     page.resize(1500, 900);
@@ -37,7 +37,7 @@ struct ShownRuns {
   RunsPage page;
 };
 
-/// Presses the button of the dialog that accepts, once it can be pressed.
+/// Presses the dialog's accept button as soon as it is enabled.
 bool acceptDialog(QFileDialog& dialog) {
   for (auto* button : dialog.findChildren<QPushButton*>())
     if (button->isDefault() && button->isEnabled()) {
@@ -47,7 +47,7 @@ bool acceptDialog(QFileDialog& dialog) {
   return false;
 }
 
-/// Selects the entry of that name as a click does.
+/// Selects the entry of that name, as a click does.
 bool selectEntry(QFileDialog& dialog, const QString& name) {
   QAbstractItemView* list = dialog.findChild<QListView*>(QStringLiteral("listView"));
   if (!list->isVisible()) list = dialog.findChild<QTreeView*>(QStringLiteral("treeView"));
@@ -72,7 +72,7 @@ class RunFilesTest : public QObject {
     Theme::install(Theme::Mode::dark);
   }
 
-  void aRunThatGoesOnCannotBeSent() {
+  void aRunThatHasNotEndedIsNotSaved() {
     ShownRuns shown(store_.path());
     QTRY_VERIFY(shown.rows() == 5 && shown.page.isReady());
     QVERIFY(shown.action("exportRunFile")->text().contains("no run is selected"));
@@ -102,7 +102,7 @@ class RunFilesTest : public QObject {
     poll_.stop();
   }
 
-  void whoGetsItChoosesTheFile() {
+  void anotherPersonImportsTheFile() {
     QVERIFY(QFile::exists(file()));
     ShownRuns shown(emptyStore("theirs"));
     QTRY_VERIFY(shown.page.isReady());
@@ -117,7 +117,7 @@ class RunFilesTest : public QObject {
     QVERIFY(names(shown).contains("shakespeare-auto"));
   }
 
-  // A folder is taken, not entered, by the button, which keeps its name.
+  // The button takes a folder instead of entering it, and keeps its label.
   void aFolderCanBeChosenToo() {
     ShownRuns shown(emptyStore("folders"));
     QTRY_VERIFY(shown.page.isReady());
@@ -154,7 +154,7 @@ class RunFilesTest : public QObject {
     return found;
   }
 
-  /// `act` is called again and again for the file dialog that is open.
+  /// Calls `act` repeatedly with the open file dialog.
   void withDialog(std::function<void(QFileDialog&)> act) {
     poll_.disconnect();
     connect(&poll_, &QTimer::timeout, this, [act = std::move(act)] {

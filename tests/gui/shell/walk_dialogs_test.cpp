@@ -152,7 +152,7 @@ class WalkDialogsTest : public QObject {
     row("live", {"press Views"}, "QMenu");
     row("live", {"press Menu of Loss"}, "QMenu");
     row("live", {"press Menu of Loss", "menu Options"}, "chartOptions");
-    row("live", {"press Menu of Loss", "menu Table of values"}, "ChartTable");
+    row("live", {"press Menu of Loss", "menu Table of values"}, "TableDialog");
     row("live", {"press Menu of Loss", "menu Save as PNG"}, "FileDialog");
     row("live", {"context Timeline"}, "QMenu");
     row("live", {"context Timeline", "menu Save as picture"}, "FileDialog");

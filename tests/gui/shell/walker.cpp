@@ -205,7 +205,8 @@ void Walker::walk(const QStringList& steps, const QString& opens) {
   const bool back = QTest::qWaitFor(
       [this] {
         const QWidget* now = window()->focusWidget();
-        return !openedOver(window()) && now && (now == before_ || !before_);
+        return !openedOver(window()) && now &&
+               (now == before_ || !before_ || !before_->isVisible());
       },
       3000);
   if (!back)
