@@ -71,6 +71,7 @@ QSize Legend::minimumSizeHint() const {
 void Legend::place() {
   const bool allFit = sizeHint().width() <= width() + 1;
   nameRoom_ = kMaxName;
+  left_ = 0;
   shown_ = allFit ? entries_.size() : 0;
   int x = 0;
   for (; shown_ < entries_.size(); ++shown_) {
@@ -91,7 +92,8 @@ void Legend::place() {
   if (shown_ == entries_.size()) return;
   more_->setText(restText(shown_));
   more_->setAccessibleName(tr("All %1 curves").arg(entries_.size()));
-  more_->setGeometry(x, 0, restWidth(shown_), height());
+  left_ = std::max(0, width() - x - restWidth(shown_));
+  more_->setGeometry(left_ + x, 0, restWidth(shown_), height());
 }
 
 void Legend::resizeEvent(QResizeEvent*) { place(); }
@@ -121,7 +123,7 @@ void Legend::listAll() {
 void Legend::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setFont(font::caption());
-  int x = 0;
+  int x = left_;
   for (qsizetype i = 0; i < shown_; ++i) {
     const LegendEntry& entry = entries_[i];
     paintRunStroke(painter, QRectF(x, 0, kStroke, height()), {entry.color, entry.marker},

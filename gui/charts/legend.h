@@ -39,6 +39,7 @@ class Legend : public QWidget {
 
   QVector<LegendEntry> entries_;
   qsizetype shown_ = 0;
+  int left_ = 0;      // where the entries begin: they end at the right when some are left out
   int nameRoom_ = 0;  // pixels, of the longest name
   QPushButton* more_;
 };

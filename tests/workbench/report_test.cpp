@@ -1,10 +1,13 @@
 // A comparison as one file: all parts are there, and names and notes from outside stay text.
 #include "workbench/report/report.h"
 
+#include <fmt/format.h>
+
 #include <QTemporaryDir>
 #include <QXmlStreamReader>
 #include <QtTest>
 
+#include "base/number_text.h"
 #include "storage/writer.h"
 #include "tests/support/results.h"
 #include "tests/support/test_class.h"
@@ -176,7 +179,7 @@ class ReportTest : public QObject {
         if (xml.readNext() == QXmlStreamReader::StartElement)
           elements.insert(xml.name().toString());
       QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
-      elements -= {"svg", "rect", "line", "polyline", "text"};
+      elements -= {"svg", "rect", "line", "polyline", "polygon", "text"};
       QVERIFY2(elements.isEmpty(), qPrintable(elements.values().join(' ')));
     }
   }
@@ -201,6 +204,20 @@ class ReportTest : public QObject {
       ++rows;
     }
     QVERIFY(rows > 10);
+  }
+
+  void ticks_differ_and_end_without_zeroes() {
+    const auto loss = [](double tick, int more) { return fmt::format("{:.{}f}", tick, 3 + more); };
+    const std::vector<std::string> round = {"4", "5", "6"}, fine = {"4.0001", "4.0002"};
+    QCOMPARE(tick_texts({4, 5, 6}, loss), round);
+    QCOMPARE(tick_texts({4.0001, 4.0002}, loss), fine);
+    const auto bytes = [](double tick, int more) { return bytes_text(tick, more); };
+    const double half = 0.5 * (1 << 20);
+    const std::vector<std::string> memory = {"584.0 MiB", "584.5 MiB", "585.0 MiB"};
+    QCOMPARE(tick_texts({1168 * half, 1169 * half, 1170 * half}, bytes), memory);
+    const auto time = [](double tick, int more) { return seconds_text(tick, more); };
+    const std::vector<std::string> seconds = {"5 s", "10 s"};
+    QCOMPARE(tick_texts({5, 10}, time), seconds);
   }
 
   void many_runs_are_rows() {

@@ -57,7 +57,7 @@ void draw_legend(Svg& svg) {
   for (const auto& [color, words] : kEntries) {
     svg.rect(x, 4, 10, 10, color);
     svg.text(x + 14, 13, words);
-    x += 190;
+    x += 14 + text_width(words) + 16;
   }
 }
 
@@ -70,6 +70,15 @@ std::optional<Svg> timeline_picture(const Report& report) {
   const double scale = (kStepWidth - kStepLabel - 8) / static_cast<double>(longest);
   Svg svg(kStepWidth, kStepHead + static_cast<double>(report.steps.size()) * kStepRow + kStepFoot);
   draw_legend(svg);
+  const double bottom = kStepHead + static_cast<double>(report.steps.size()) * kStepRow;
+  const std::vector<double> ticks = round_ticks(0, static_cast<double>(longest) * 1e-6, 6);
+  const std::vector<std::string> times = tick_texts(
+      ticks, [](double tick, int more) { return tick == 0 ? "0" : seconds_text(tick, more); });
+  for (size_t i = 0; i < ticks.size(); ++i) {
+    const double x = kStepLabel + ticks[i] * 1e6 * scale;
+    svg.line(x, kStepHead - 4, x, bottom - 8, kFrame, 0.5);
+    svg.text(x, bottom + 8, times[i], Svg::Anchor::middle);
+  }
   double y = kStepHead;
   for (const ReportStep& step : report.steps) {
     svg.text(0, y + 13, run_number(step.run), Svg::Anchor::start, color_of(report, step.run), true);
@@ -89,11 +98,6 @@ std::optional<Svg> timeline_picture(const Report& report) {
         lane.add(span->start_us, span->start_us + span->duration_us, kTransferColor);
     }
     y += kStepRow;
-  }
-  for (const double tick : round_ticks(0, static_cast<double>(longest) * 1e-6, 6)) {
-    const double x = kStepLabel + tick * 1e6 * scale;
-    svg.line(x, kStepHead - 4, x, y - 8, kFrame, 0.5);
-    svg.text(x, y + 8, tick == 0 ? "0" : seconds_text(tick), Svg::Anchor::middle);
   }
   return svg;
 }

@@ -125,6 +125,7 @@ QVariant GroupModel::data(const QModelIndex& index, int role) const {
 QVariant GroupModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (section < 0) return {};
   if (orientation == Qt::Vertical) {
+    if (role == Qt::TextAlignmentRole) return int(Qt::AlignVCenter | Qt::AlignLeft);
     const bool shown = role == Qt::DisplayRole || role == Qt::ToolTipRole;
     return shown && section < rowCount() ? QVariant(names_[section]) : QVariant();
   }
