@@ -2,7 +2,6 @@
 // order, and whether the focus is visible.
 #pragma once
 
-#include <QAbstractScrollArea>
 #include <QApplication>
 #include <QButtonGroup>
 #include <QImage>
@@ -74,38 +73,33 @@ inline QStringList unreached(const QWidget* window, const TabRound& round) {
   return faults;
 }
 
-/// A line for each stop that should come before the previous one: above it and not in a column to
-/// its right, or left of it in the same row. Compares the children of their nearest common parent
-/// that contain them.
+/// Whether one reads `after` before `before`: it is above and not in a column to the right, or left
+/// in the same row. Compares the children of their nearest common parent that contain them.
+inline bool isReadEarlier(const QWidget* after, const QWidget* before) {
+  if (before->window() != after->window() || before->isAncestorOf(after) ||
+      after->isAncestorOf(before))
+    return false;
+  while (!before->parentWidget()->isAncestorOf(after)) before = before->parentWidget();
+  while (after->parentWidget() != before->parentWidget()) after = after->parentWidget();
+  const QRect one = before->geometry(), second = after->geometry();
+  const int shared = std::min(one.bottom(), second.bottom()) - std::max(one.top(), second.top());
+  const bool sameRow = shared > std::min(one.height(), second.height()) / 2;
+  const bool above = second.bottom() <= one.top() && second.left() < one.right();
+  return above || (sameRow && second.right() <= one.left());
+}
+
+/// A line for each stop that should come before the previous one. A round goes back once, from its
+/// end to its beginning.
 inline QStringList outOfOrder(const TabRound& round) {
-  if (round.reached.isEmpty()) return {};
-  // Begins with the uppermost one. A scrolled widget counts as where its scroll area is.
-  const auto place = [](QWidget* stop) {
-    QWidget* shown = stop;
-    for (QWidget* above = stop; above; above = above->parentWidget())
-      if (qobject_cast<QAbstractScrollArea*>(above)) shown = above;
-    const QPoint at = shown->mapTo(shown->window(), QPoint());
-    return std::pair(at.y(), at.x());
-  };
-  const auto first = std::ranges::min_element(round.reached, {}, place) - round.reached.begin();
-  const QList<QWidget*> stops = round.reached.mid(first) + round.reached.mid(0, first);
   QStringList faults;
-  for (qsizetype i = 1; i < stops.size(); ++i) {
-    QWidget *before = stops[i - 1], *after = stops[i];
-    const QString words = describe(after) + QStringLiteral("\n    after ") + describe(before);
-    if (before->window() != after->window() || before->isAncestorOf(after) ||
-        after->isAncestorOf(before))
-      continue;
-    while (!before->parentWidget()->isAncestorOf(after)) before = before->parentWidget();
-    while (after->parentWidget() != before->parentWidget()) after = after->parentWidget();
-    const QRect one = before->geometry(), second = after->geometry();
-    const int shared = std::min(one.bottom(), second.bottom()) - std::max(one.top(), second.top());
-    const bool sameRow = shared > std::min(one.height(), second.height()) / 2;
-    const bool above = second.bottom() <= one.top() && second.left() < one.right();
-    if (above || (sameRow && second.right() <= one.left()))
-      faults << QStringLiteral("out of order: ") + words;
+  for (qsizetype i = 0; i < round.reached.size(); ++i) {
+    const QWidget *before = round.reached[i],
+                  *after = round.reached[(i + 1) % round.reached.size()];
+    if (before != after && isReadEarlier(after, before))
+      faults << QStringLiteral("out of order: ") + describe(after) +
+                    QStringLiteral("\n    after ") + describe(before);
   }
-  return faults;
+  return faults.size() > 1 ? faults : QStringList();
 }
 
 /// Compares each stop's look with and without the focus.
