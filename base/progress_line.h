@@ -20,7 +20,7 @@ class ProgressLine {
     std::fflush(stderr);
     shown_ = true;
   }
-  /// Whatever comes next begins a line.
+  /// The next output begins on a new line.
   void end() {
     if (std::exchange(shown_, false)) fmt::print(stderr, "\n");
   }

@@ -1,5 +1,5 @@
-// The nouns that the window counts, as sources of translation: "%1 run(s)" stands for all forms
-// that a language has for a number. English has the two of the brackets and needs no file.
+// The nouns that the window counts, as sources of translation: from "%1 run(s)" a translation makes
+// all of its language's plural forms. English has the two forms in the text and needs no file.
 #pragma once
 
 #include <QtGlobal>

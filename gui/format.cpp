@@ -65,7 +65,7 @@ QString inLines(const QString& text, qsizetype width) {
 }
 
 QString plural(qint64 count, counted::Noun noun) {
-  // A language's rules look at the last digits, which a number that is cut for an int keeps.
+  // Plural rules look at the last digits, which stay when a number is cut to fit an int.
   constexpr qint64 kCut = 1'000'000;
   const auto number = static_cast<int>(std::abs(count) < kCut ? count : kCut + count % kCut);
   QString text = QCoreApplication::translate("counted", noun.forms, nullptr, number);

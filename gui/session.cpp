@@ -22,6 +22,10 @@ Session::Session(QString store, bool mayWrite) : store_(std::move(store)), mayWr
   connect(&throttle_, &QTimer::timeout, this, &Session::storeChanged);
   connect(&poll_, &QTimer::timeout, this, &Session::pollStore);
   connect(&second_, &QTimer::timeout, this, &Session::secondPassed);
+  // A picture is drawn before the first poll would be.
+  if (mayWrite_) return;
+  if (auto reader = storage::Reader::open(store_.toStdString()); reader)
+    if (const auto colors = reader->colors(); colors) learnColors(*colors);
 }
 
 Session::~Session() = default;

@@ -37,7 +37,7 @@ bool take(std::string_view& bytes, std::span<Bin> items, Member Bin::*member) {
   return true;
 }
 
-/// The number of a chunk's items, taken off its front. 0: it is none of that level.
+/// Takes the number of items off the chunk's front; 0: not a chunk of that level.
 size_t take_count(std::string_view& data, int64_t level) {
   uint32_t count = 0;
   if (data.size() < sizeof count) return 0;
@@ -46,7 +46,7 @@ size_t take_count(std::string_view& data, int64_t level) {
   return count > items_of_chunk(level) ? 0 : count;
 }
 
-/// Whether `data` is two such columns of growing steps and values.
+/// False unless `data` is a column of growing steps and one of values, each of that size.
 bool take_samples(std::string_view data, SampleColumns& samples) {
   thread_local std::vector<uint64_t> words;
   words.resize(samples.size());

@@ -22,7 +22,7 @@ inline constexpr size_t kFanOut = 16;
 /// Beyond this no step is one: sums of steps stay far from overflowing.
 inline constexpr int64_t kLastStep = int64_t{1} << 53;
 
-/// Samples in columns, as a chunk of level 0 has them.
+/// Samples in columns, as in a chunk of level 0.
 struct SampleColumns {
   std::vector<int64_t> steps;
   std::vector<double> values;
@@ -44,7 +44,7 @@ Bin bin_of(const Sample& sample);
 
 /// Neighbouring bins (at least one) in one.
 Bin merged(std::span<const Bin> bins);
-/// Neighbouring samples (at least one) in one.
+/// Neighbouring samples (at least one) as one bin.
 Bin merged(std::span<const int64_t> steps, std::span<const double> values);
 
 /// See number_column.h: steps that are evenly spaced take next to nothing.
@@ -52,7 +52,7 @@ std::string pack(std::span<const Bin> items, int64_t level);
 std::string pack(std::span<const int64_t> steps, std::span<const double> values);
 /// Nothing unless the bytes are `pack`'s result for growing steps from 0 to kLastStep.
 std::vector<Bin> unpack(std::string_view data, int64_t level);
-/// The same of level 0, in columns.
+/// The same for level 0, in columns.
 void unpack(std::string_view data, SampleColumns& samples);
 
 /// At most `max_points` bins: neighbours merged, evenly by number of samples.

@@ -1,7 +1,6 @@
 #include "storage/compaction.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
@@ -24,7 +23,7 @@ struct OpenChunk {
   Items items;
 };
 
-/// Calls `take` with the chunk's first index and its bytes, if there is one.
+/// Calls `take` with the last chunk's first index and its bytes, if there is a chunk.
 template <typename Take>
 void last_chunk(Connection& connection, const SeriesLog& at, int64_t level, Take take) {
   Rows rows = connection.query(

@@ -23,8 +23,8 @@ inline constexpr int64_t kCompactAfter = 256;
 /// goes back within an epoch is not in chunks; nor is a metric without a series.
 void compact(Connection& connection, const LogKey& log);
 
-/// Adds samples to a series' chunks and pyramid. Calls `left_out` with the index of each that is
-/// not after the last one.
+/// Adds samples to a series' chunks and pyramid. Calls `left_out` with the index of each sample
+/// whose step is not after the last one.
 void append_samples(Connection& connection, const SeriesLog& at, std::span<const int64_t> steps,
                     std::span<const double> values, const std::function<void(size_t)>& left_out);
 
@@ -34,7 +34,7 @@ class StepBlocks {
   StepBlocks(Connection& connection, const LogKey& log);
   void add(int64_t id, uint64_t seq, int64_t step, const std::vector<std::string>& names,
            uint64_t digest);
-  /// Call at last: until then some are in memory alone.
+  /// Call at the end: until then some records are only in memory.
   void save();
 
  private:

@@ -12,7 +12,7 @@ namespace heddle::storage {
 namespace {
 
 /// Each key of any run with its value in all of them.
-/// All runs have theirs in the same order: they are gone through together.
+/// All runs have their values in the same order, so one pass goes through them together.
 std::vector<Compared> side_by_side(std::vector<Comparand>& runs, Values Comparand::*part) {
   std::vector<Values::iterator> next;
   for (Comparand& run : runs) next.push_back((run.*part).begin());
@@ -42,7 +42,7 @@ bool same(const std::optional<Value>& a, const std::optional<Value>& b) {
   if (!a || !b) return false;
   const auto left = number_of(*a), right = number_of(*b);
   if (!left || !right) return false;
-  // Nine digits differ: writing them takes longer than anything else of a comparison.
+  // Their nine digits differ: formatting them would take most of a comparison's time.
   if (std::abs(*left - *right) > 1e-7 * std::max(std::abs(*left), std::abs(*right))) return false;
   return precise(*left) == precise(*right);
 }

@@ -11,9 +11,9 @@ namespace {
 constexpr int kBusyMilliseconds = 10'000;
 constexpr int kLargestValue = 65 << 20;  // bytes; a record once had up to 64 MiB
 
-// A cache grows until it is full, and is never smaller again. 8 MiB hold what ingestion touches
-// again; 64 MiB a page of facts for each of some thousand keys, all of which a new run touches:
-// with fewer they are written and read again and again.
+// A cache grows until it is full and never shrinks. 8 MiB hold the pages that ingestion uses again.
+// A new run touches a page of facts for each of its keys; 64 MiB hold a few thousand of them, which
+// a smaller cache would write and read again and again.
 constexpr const char *kNarrowCache = "PRAGMA cache_size = -8192",
                      *kWideCache = "PRAGMA cache_size = -65536";
 
@@ -70,7 +70,7 @@ Connection::Connection(const std::string& path, Access access, const std::string
   harden(database_.getHandle());
   if (access == Access::write) {
     // FULL: bytes acknowledged to a node, which may then delete them, must outlive a power loss.
-    // temp_store: a savepoint's journal in memory, else each job writes its pages to a file again.
+    // temp_store: keeps savepoint journals in memory; else each job writes its pages to a file too.
     database_.exec(
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY");
     database_.exec(kNarrowCache);

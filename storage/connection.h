@@ -70,8 +70,8 @@ class Connection {
     return database_.getChanges();
   }
 
-  /// How many pages the connection keeps: most work touches few again; a run's recipe touches a
-  /// page for each of its keys.
+  /// The size of the page cache: most work uses few pages again; a run's recipe touches a page for
+  /// each key.
   enum class Cache { narrow, wide };
   void set_cache(Cache cache);
 

@@ -28,7 +28,7 @@ std::optional<double> number_of(const Value& value) {
   if (const auto* number = std::get_if<double>(&value)) return *number;
   std::string_view text = std::get<std::string>(value);
   std::string bare;
-  if (text.find('_') != std::string_view::npos) {  // as TOML allows
+  if (text.find('_') != std::string_view::npos) {  // TOML allows it
     std::ranges::remove_copy(text, std::back_inserter(bare), '_');
     text = bare;
   }

@@ -18,7 +18,7 @@
 
 namespace heddle::storage {
 
-/// The metrics that a run's row has curves of.
+/// The metrics whose curves a run's row has.
 inline constexpr const char *kLoss = "loss", *kThroughput = "tokens_per_second";
 
 class Ingestor {
@@ -26,7 +26,7 @@ class Ingestor {
   explicit Ingestor(Connection& connection) : connection_(connection), metrics_(connection) {}
 
   Result<Ingested> ingest(const LogKey& log, uint64_t offset, std::string_view bytes);
-  /// Adds to the end of a log.
+  /// Appends to a log.
   Result<Ingested> append(const LogKey& log, std::string_view frames);
   Result<Ingested> append(const LogKey& log, const StepColumns& columns,
                           const ColumnRecords& records);
@@ -64,7 +64,7 @@ class Ingestor {
   void update_summary(const LogKey& log);
   void add_blocks(const LogKey& log, const StepColumns& columns, const ColumnRecords& records);
 
-  /// What the run's row shows of rank 0's steps that are being ingested.
+  /// Rank 0's steps that are being ingested, as far as the run's row shows them.
   struct NewSteps {
     std::optional<int64_t> last;
     std::vector<Sample> loss, throughput;

@@ -1,4 +1,4 @@
-// Step records that come in columns: into chunks, pyramid and blocks without rows of their own.
+// Writes step records in columns straight to chunks, pyramid and blocks, without their own rows.
 #include <utility>
 
 #include "storage/compaction.h"
@@ -8,7 +8,7 @@
 namespace heddle::storage {
 namespace {
 
-/// The first of so many ids, which no record of the store has had or will have.
+/// The first of `count` ids that no other record of the store has had or will have.
 int64_t reserve_ids(Connection& connection, size_t count) {
   {
     Rows rows = connection.query(
@@ -19,7 +19,7 @@ int64_t reserve_ids(Connection& connection, size_t count) {
   return 1;
 }
 
-/// The metric's samples; nothing where the columns do not have it.
+/// The metric's samples; empty if the columns do not have it.
 std::vector<Sample> samples_of(const StepColumns& columns, std::string_view name) {
   std::vector<Sample> samples;
   for (const auto& metric : columns.metrics) {
@@ -30,7 +30,7 @@ std::vector<Sample> samples_of(const StepColumns& columns, std::string_view name
   return samples;
 }
 
-/// Adds all series' samples. The number of those that are not after the ones that the log has.
+/// Adds all series' samples. Returns how many do not follow the samples that the log has.
 size_t append_columns(Connection& connection, const LogKey& log, const StepColumns& columns) {
   size_t too_early = 0;
   SampleColumns samples;
@@ -75,24 +75,23 @@ Result<Ingested> Ingestor::append(const LogKey& log, const StepColumns& columns,
   Result<OpenLog*> open = this->open(log);
   if (!open) return fail(open);
   const uint64_t next_seq = (*open)->next_seq;
-  // The log's row and the metrics' may be new: an error undoes them.
+  // The rows of the log and its metrics may be new: an error undoes them.
   const auto refuse = [&](std::string message) {
     open_.erase(log);
     metrics_.forget(log.run);
     return tl::unexpected(Error{std::move(message)});
   };
   if (columns.first_seq != next_seq)
-    return refuse(
-        fmt::format("record {} is there where record {} comes next", columns.first_seq, next_seq));
-  if (!metrics_.has_room(log.run, columns)) {  // some stay records
+    return refuse(fmt::format("found record {} instead of record {}", columns.first_seq, next_seq));
+  if (!metrics_.has_room(log.run, columns)) {  // some metrics get no series
     const Result<std::string> frames = frames_of(columns);
     return frames ? append(log, *frames) : fail(frames);
   }
   connection_.set_cache(Connection::Cache::narrow);
-  compact(connection_, log);  // what may wait
+  compact(connection_, log);  // records that are still waiting
   metrics_.add(log, columns);
   if (const size_t too_early = append_columns(connection_, log, columns); too_early > 0)
-    return refuse(fmt::format("{} samples are not after those that the log has", too_early));
+    return refuse(fmt::format("{} samples are not after the log's last ones", too_early));
   add_blocks(log, columns, records);
   const auto count = static_cast<int64_t>(columns.steps.size());
   const uint64_t end = (*open)->reader.end() + records.bytes;
@@ -107,7 +106,7 @@ Result<Ingested> Ingestor::append(const LogKey& log, const StepColumns& columns,
   update_summary(log);
   metrics_.save(log.run);
   touch(connection_, log.run);
-  open_.erase(log);  // it goes on behind them
+  open_.erase(log);  // its reader is behind now
   return Ingested{.records = count, .acknowledged = end, .next_offset = end};
 }
 

@@ -19,9 +19,9 @@ struct [[gnu::packed]] ColumnHeader {
 };
 
 constexpr size_t kWord = sizeof(uint64_t);
-constexpr int kEffort = 1;    // of zstd: more gains next to nothing once bytes are sorted
-constexpr size_t kFew = 16;   // numbers whose packing would save less than its own header takes
-constexpr size_t kSmall = 8;  // a column packed to such a share may come again
+constexpr int kEffort = 1;    // zstd's level: higher ones gain next to nothing on sorted bytes
+constexpr size_t kFew = 16;   // so few numbers that packing saves less than its header takes
+constexpr size_t kSmall = 8;  // a column packed to this fraction of its size is kept for comparison
 
 using Square = std::array<uint64_t, kWord>;
 
@@ -91,7 +91,7 @@ void sum_up(std::span<uint64_t> numbers) {
     before = number = before + (number >> 1 ^ (number & 1 ? ~uint64_t{0} : 0));
 }
 
-/// The bytes that differ from the ones above them: about what compression cannot save.
+/// The number of bytes that differ from the previous number's: about as many as compression leaves.
 size_t changing_bytes(std::span<const uint64_t> numbers) {
   constexpr uint64_t kLow = 0x7f7f7f7f7f7f7f7f, kOnes = 0x0101010101010101;
   size_t changing = 0;
@@ -105,7 +105,7 @@ size_t changing_bytes(std::span<const uint64_t> numbers) {
   return changing;
 }
 
-/// False where that saves nothing.
+/// False if that saves nothing.
 bool compress(std::string_view bytes, std::string& result) {
   // Kept: it has some hundred KiB, which take longer to make than a column to compress.
   thread_local const std::unique_ptr<ZSTD_CCtx, size_t (*)(ZSTD_CCtx*)> context(ZSTD_createCCtx(),
@@ -133,7 +133,7 @@ void put(std::string& bytes, Packed packed, std::string_view column) {
   bytes += column;
 }
 
-/// The last columns that took next to nothing: the metrics of a log have the same steps.
+/// The last columns that packed to next to nothing: a log's metrics have the same steps.
 class RecentColumns {
  public:
   struct Column {

@@ -12,8 +12,8 @@ namespace heddle::storage {
 
 void put_numbers(std::string& bytes, std::span<const uint64_t> numbers);
 
-/// Takes a column of as many numbers as `numbers` has off the front. False where there is none
-/// such.
+/// Takes a column off the front that has as many numbers as `numbers`. False if there is
+/// none.
 bool take_numbers(std::string_view& bytes, std::span<uint64_t> numbers);
 
 }  // namespace heddle::storage

@@ -78,7 +78,7 @@ Values facts_of(Connection& connection, RunId run, const std::string& prefix) {
       "SELECT name, value, flag FROM keys CROSS JOIN facts "
       "ON facts.key = keys.id AND facts.run = ? WHERE name >= ? AND name < ?",
       run, prefix, prefix.substr(0, prefix.size() - 1) + '/');
-  // By name, as the values are.
+  // By name, like the values.
   while (rows.next())
     values.emplace_hint(values.end(), rows.text(0).substr(prefix.size()), value_in(rows, 1));
   return values;

@@ -34,7 +34,7 @@ class RunMetrics {
   /// Takes in a step that has its row in `records` already. False, once a run: a metric gets no
   /// series, because its name is too long or taken, or there are too many.
   bool add(const LogKey& log, const telemetry::Step& step);
-  /// The same of a log's columns, where `has_room` says that all of them get series.
+  /// The same for a log's columns. Call only if `has_room`: all of them get series.
   void add(const LogKey& log, const StepColumns& columns);
   bool has_room(RunId run, const StepColumns& columns);
   /// Writes the run's summaries that have changed.

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <limits>
@@ -321,7 +320,7 @@ Result<> set_color(Connection& connection, RunId run, const std::string& color) 
       (has_color && end == color.size()) || std::ranges::count(kRunMarkerNames, marker);
   if (!color.empty() && !(is_color && is_marker))
     return fail(
-        "no stroke \"{}\"; valid: #rrggbb, a marker ({}), both, or nothing for that of its "
+        "no stroke \"{}\"; valid: #rrggbb, a marker ({}), both, or nothing for the stroke of its "
         "number",
         one_line(color), fmt::join(kRunMarkerNames, ", "));
   if (Result<> found = require_run(connection, run); !found) return found;

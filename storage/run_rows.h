@@ -30,7 +30,7 @@ Result<> require_run(Connection& connection, RunId run);
 void touch(Connection& connection, RunId run);
 
 Result<CreatedRun> create_run(Connection& connection, const NewRun& run);
-/// All or none. `halving`: of the group that they belong to.
+/// Creates all or none. `halving`: their group's.
 Result<std::vector<CreatedRun>> create_runs(Connection& connection, const std::vector<NewRun>& runs,
                                             const Halving& halving);
 Result<> set_state(Connection& connection, RunId run, RunState state, const std::string& cause,
@@ -41,7 +41,7 @@ Result<> set_color(Connection& connection, RunId run, const std::string& color);
 Result<> set_group(Connection& connection, RunId run, const std::string& group);
 /// The column `tags` as a list.
 std::vector<std::string> tags_in(std::string_view json);
-/// Adds those that the run does not have, then removes; its tags then.
+/// Adds the missing tags, then removes. Returns the run's tags.
 Result<std::vector<std::string>> change_tags(Connection& connection, RunId run,
                                              const std::vector<std::string>& add,
                                              const std::vector<std::string>& remove);

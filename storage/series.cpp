@@ -47,7 +47,7 @@ void each_chunk(Connection& connection, const SeriesLog& at, int64_t level, Step
   while (rows.next()) take(rows.blob(0));
 }
 
-/// The samples of a log within the range that are in chunks, a chunk's at a time.
+/// A log's chunked samples within the range, one chunk at a time.
 void each_chunked_sample(Connection& connection, const SeriesLog& at, StepRange range,
                          const TakeSamples& take) {
   SampleColumns samples;
@@ -110,15 +110,15 @@ int64_t level_for(Connection& connection, const SeriesLog& at, StepRange range, 
   return level;
 }
 
-/// What an attempt has of a series.
+/// A series' samples in one attempt.
 struct Attempt {
   SeriesLog at;
-  StepRange range;        // that counts
+  StepRange range;        // the part that counts
   SampleColumns waiting;  // in the range, but in no chunk yet
 };
 
-/// The attempts that have steps in the range, the oldest first: one counts only up to where a newer
-/// one began.
+/// The attempts that have steps in the range, oldest first. Each counts up to where a newer one
+/// began.
 std::vector<Attempt> attempts_within(Connection& connection, RunId run, const std::string& name,
                                      int32_t rank, StepRange range) {
   const std::optional<int64_t> series = series_id(connection, run, name);
@@ -183,7 +183,7 @@ double began_at(Connection& connection, RunId run, int32_t rank) {
   return began.value_or(0);
 }
 
-/// The series that a page calls so.
+/// The series behind a chart's name.
 std::string series_of_chart(Connection& connection, RunId run, const std::string& name) {
   return name == kTokens && !series_id(connection, run, name) ? kTokensSeen : name;
 }

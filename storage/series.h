@@ -34,7 +34,7 @@ std::optional<int64_t> series_id(Connection& connection, RunId run, const std::s
 inline bool is_charted(const telemetry::Step& step) {
   return step.step >= 0 && step.step <= kLastStep;
 }
-/// Whether a step's time is a sample of the series of times: 0 says that nobody knows.
+/// Whether a step's time belongs to the series of times: 0 means unknown.
 inline bool is_known(double time) { return std::bit_cast<uint64_t>(time) != 0; }
 inline bool has_time(const telemetry::Step& step) { return is_known(step.time); }
 /// A step record's sample of the series.

@@ -54,7 +54,7 @@ class StepBlockMaker {
   std::map<std::string, uint64_t> indices_;
   std::map<std::vector<uint64_t>, uint64_t> sets_;
   size_t members_ = 0;
-  // The last entry's: most have the same.
+  // The last entry's names and set: most entries have the same.
   std::vector<std::string> last_names_;
   std::optional<uint64_t> last_set_;
 };

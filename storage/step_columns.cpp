@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "engine/telemetry/frame.h"
 #include "engine/telemetry/step_payload.h"
@@ -40,10 +39,10 @@ class RecordWalk {
  private:
   const StepColumns& columns_;
   std::vector<size_t> next_;        // by metric: its next value
-  std::vector<std::string> names_;  // as payloads have them
+  std::vector<std::string> names_;  // as in payloads
 };
 
-/// Whether a record with a value of every metric may be one: then each may.
+/// Whether a record with a value of every metric is small enough: then each record is.
 bool are_small(const StepColumns& columns) {
   std::string payload;
   telemetry::begin_step(payload, kLastStep, 0.1, columns.metrics.size());
@@ -60,7 +59,7 @@ Result<> check_steps(const std::vector<int64_t>& steps) {
   return {};
 }
 
-/// The names of those metrics, and the times' series if that has a sample too.
+/// The names of the present metrics, and the series of times if it has a sample too.
 std::vector<std::string> names_of(const Metrics& metrics, const std::vector<uint32_t>& present,
                                   bool has_time) {
   std::vector<std::string> names;

@@ -1,4 +1,4 @@
-// Step records in columns: a stretch of a log that is read from a table. Plain data.
+// Step records in columns: a stretch of a log, read from a table. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace heddle::storage {
 
 struct StepColumns {
-  /// A metric's values: values[i] is of steps[rows[i]]; rows ascend.
+  /// A metric's values: values[i] belongs to steps[rows[i]]; rows ascend.
   struct Metric {
     std::string name;
     std::vector<uint32_t> rows;
@@ -27,15 +27,15 @@ struct StepColumns {
 using LogPart = std::variant<std::string, StepColumns>;
 bool is_empty(const LogPart& part);
 
-/// The records that such columns are, as their log would have them.
+/// The records in the columns, as in their log.
 struct ColumnRecords {
   std::vector<uint64_t> checksums;  // of the frames, by step
   uint64_t bytes = 0;               // of all frames
   std::vector<uint32_t> sets;       // by step: one of `names`
   std::vector<std::vector<std::string>>
-      names;  // of the series that a record has samples of, sorted
+      names;  // the series that have samples in such a record, sorted by name
 };
-/// Fails where steps do not grow, or a record is too large to be one.
+/// Fails if steps do not grow or a record is too large.
 Result<ColumnRecords> records_of(const StepColumns& columns);
 
 /// The same records as frames.

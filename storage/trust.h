@@ -1,5 +1,5 @@
-// Whose store a file is. A store's rows name hosts to connect to and folders to delete: one that
-// somebody else made is only read until its user trusts it.
+// Trust in store files. A store's rows name hosts to connect to and folders to delete: a store that
+// somebody else made is read-only until its user trusts it.
 #pragma once
 
 #include <string>

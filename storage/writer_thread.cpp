@@ -102,7 +102,7 @@ void Writer::Thread::work_off(std::deque<Job>& jobs) {
   hand_back();
 }
 
-/// Compaction takes tens of MiB for a moment, which malloc would keep for good.
+/// Compaction needs tens of MiB for a moment, which malloc would keep for good.
 void Writer::Thread::hand_back() {
   const auto now = std::chrono::steady_clock::now();
   if (!ingestor_.take_compacted() || now - handed_back_ < kHandBackEvery) return;

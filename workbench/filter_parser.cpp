@@ -293,7 +293,7 @@ class FilterParser {
     return word_node(std::string(word), piece.at);
   }
 
-  /// `quoted`: the name may have any letters.
+  /// `quoted`: the name may have any characters.
   FilterNode read_comparison(const Piece& name, bool quoted = false) {
     skip_blanks();
     const size_t sign_at = at_;

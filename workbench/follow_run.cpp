@@ -37,7 +37,7 @@ constexpr milliseconds kRetryMost{15000};
 /// How often a batch system is asked for the run's job.
 constexpr std::chrono::seconds kWaitingJob{10};
 constexpr std::chrono::seconds kRunningJob{60};
-/// Of one host, before the next one's turn.
+/// Readings of one host before the next one's turn.
 constexpr int kMaxReadings = 16;
 /// How often an answer of the hosts is written down: each costs a commit.
 constexpr double kNote = 2;  // seconds

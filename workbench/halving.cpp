@@ -138,7 +138,7 @@ std::vector<RungDecision> decide(const storage::Halving& halving,
   std::vector<RungDecision> decisions;
   std::vector<Contender> left = contenders;
   for (const storage::Rung& rung : halving.rungs) {
-    // Who did not get here, or not past the rung before, is not compared.
+    // A run that did not get here, or not past the previous rung, is not compared.
     std::erase_if(left, [&](const Contender& run) { return !run.values.contains(rung.step); });
     std::set<storage::RunId> out;
     for (const Contender& run : left) {

@@ -4,6 +4,7 @@
 #include <deque>
 #include <filesystem>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -19,9 +20,13 @@ namespace fs = std::filesystem;
 
 constexpr int kDeepest = 6;           // folders down to a run
 constexpr size_t kMaxSeen = 200'000;  // files and folders that are looked at on the way
-constexpr size_t kUnderWay = 2;       // parts of a log that the writer has yet to take in
+constexpr size_t kUnderWay = 2;       // parts of a log that the writer has not stored yet
 
-/// A run that is in the store, its parts on their way.
+using GoesOn = std::function<bool()>;  // null: always
+
+tl::unexpected<Error> stopped_import() { return fail("the import was stopped"); }
+
+/// A run in the store whose parts are still being written.
 struct Arrival {
   storage::CreatedRun run;
   ForeignRun foreign;
@@ -29,11 +34,11 @@ struct Arrival {
     std::string log;  // for messages
     storage::Writer::Future<storage::Ingested> taken;
   };
-  std::deque<Part> parts;  // under way, the oldest first
+  std::deque<Part> parts;  // under way, oldest first
   storage::Writer::Future<> ended = {};
 };
 
-/// Waits until at most so many parts are under way.
+/// Waits until at most `most` parts are under way.
 Result<> settle(Arrival& arrival, size_t most) {
   for (; arrival.parts.size() > most; arrival.parts.pop_front()) {
     Arrival::Part& part = arrival.parts.front();
@@ -43,12 +48,14 @@ Result<> settle(Arrival& arrival, size_t most) {
   return {};
 }
 
-/// Reads a log while the writer takes in the parts before.
-Result<> take_log(storage::Writer& writer, Arrival& arrival, const ForeignLog& log) {
+/// Reads a log while the writer stores the earlier parts.
+Result<> take_log(storage::Writer& writer, Arrival& arrival, const ForeignLog& log,
+                  const GoesOn& goes_on) {
   const storage::RunId run = arrival.run.id;
-  uint64_t offset = 0;  // of the next part, as long as all before were bytes
+  uint64_t offset = 0;  // of the next part, while all earlier parts were bytes
   bool knows_offset = true;
   for (;;) {
+    if (goes_on && !goes_on()) return stopped_import();
     Result<storage::LogPart> part = log.next();
     if (!part) return fail(part);
     if (storage::is_empty(*part)) break;
@@ -69,9 +76,9 @@ Result<> take_log(storage::Writer& writer, Arrival& arrival, const ForeignLog& l
   return {};
 }
 
-Result<> take_logs(storage::Writer& writer, Arrival& arrival) {
+Result<> take_logs(storage::Writer& writer, Arrival& arrival, const GoesOn& goes_on) {
   for (ForeignLog& log : arrival.foreign.logs) {
-    if (Result<> taken = take_log(writer, arrival, log); !taken) return taken;
+    if (Result<> taken = take_log(writer, arrival, log, goes_on); !taken) return taken;
     log.next = nullptr;  // its file is closed
   }
   const ForeignRun& foreign = arrival.foreign;
@@ -133,22 +140,22 @@ std::string whole(const std::string& path) {
   return folder.has_filename() ? folder : folder.parent_path();
 }
 
-/// An import that failed leaves nothing.
+/// Removes what a failed import has stored.
 tl::unexpected<Error> give_up(storage::Writer& writer, storage::RunId run, const Result<>& failed) {
   [[maybe_unused]] const Result<> removed = writer.remove(run).get();
   return fail(failed);
 }
 
-/// Reads the run; what the writer has yet to do of it, `finish_import` waits for.
+/// Reads the run; `finish_import` waits until the writer has stored it.
 Result<Arrival> start_import(storage::Writer& writer, const FoundRun& found,
-                             const std::string& name) {
+                             const std::string& name, const GoesOn& goes_on) {
   const std::string path = whole(found.path);
   Result<ForeignRun> foreign = found.importer->read(path);
   if (!foreign) return fail(foreign);
 
   storage::NewRun run;
   run.recipe = foreign->recipe;
-  // A newer Heddle's recipe may have keys that this one does not know: the others are compared.
+  // A newer Heddle's recipe may have unknown keys: only the others are compared.
   if (!run.recipe.empty()) {
     const recipe::Parsed parsed = recipe::parse(run.recipe, path + "/recipe.toml");
     run.recipe_values = recipe::flatten(recipe::resolve(parsed).recipe);
@@ -165,11 +172,11 @@ Result<Arrival> start_import(storage::Writer& writer, const FoundRun& found,
   Result<storage::CreatedRun> created = writer.create_run(std::move(run)).get();
   if (!created) return fail(created);
   Arrival arrival{.run = std::move(*created), .foreign = std::move(*foreign), .parts = {}};
-  // First: the times of the logs are by the clock that it tells of.
+  // First: the environment tells which clock the logs' times are from.
   Result<> taken;
   if (const auto& environment = arrival.foreign.environment; !environment.empty())
     taken = writer.set_environment(arrival.run.id, environment).get();
-  if (taken) taken = take_logs(writer, arrival);
+  if (taken) taken = take_logs(writer, arrival, goes_on);
   if (!taken) return give_up(writer, arrival.run.id, taken);
   return Result<Arrival>(std::move(arrival));
 }
@@ -182,7 +189,7 @@ Result<storage::CreatedRun> finish_import(storage::Writer& writer, Arrival arriv
   return std::move(arrival.run);
 }
 
-/// An import whose parts are still under way, and its place in the list of what is done.
+/// An import whose parts are still under way, and its index in the results.
 struct UnderWay {
   size_t place = 0;
   Arrival arrival;
@@ -227,11 +234,15 @@ Result<std::optional<Imported>> run_here(storage::Reader& reader, storage::Write
 }
 
 struct Search {
-  std::vector<FoundRun> found;
+  const GoesOn& goes_on;
+  std::vector<FoundRun> found = {};
   size_t seen = 0;
+  bool stopped = false;
 };
 
 void search(const fs::path& path, int deeper, Search& all) {
+  all.stopped = all.goes_on && !all.goes_on();
+  if (all.stopped) return;
   for (const Importer* importer : importers())
     if (importer->recognise(path)) {
       if (!importer->runs_in) return all.found.push_back({path, importer});
@@ -242,7 +253,7 @@ void search(const fs::path& path, int deeper, Search& all) {
   if (deeper == 0 || !fs::is_directory(path, error)) return;
   for (fs::directory_iterator entry(path, error), end; !error && entry != end;
        entry.increment(error)) {
-    if (++all.seen > kMaxSeen) return;
+    if (all.stopped || ++all.seen > kMaxSeen) return;
     std::error_code unknown;
     const fs::file_status status = entry->symlink_status(unknown);
     if (fs::is_directory(status) || fs::is_regular_file(status))
@@ -264,9 +275,10 @@ bool is_import(const storage::RunSummary& run, const Place& place) {
   return run.target == kImported && place.shares.empty();
 }
 
-Result<std::vector<FoundRun>> find_runs(const std::string& path) {
-  Search all;
+Result<std::vector<FoundRun>> find_runs(const std::string& path, const GoesOn& goes_on) {
+  Search all{goes_on};
   search(whole(path), kDeepest, all);
+  if (all.stopped) return stopped_import();
   if (all.seen > kMaxSeen)
     return fail(
         "{}: there are more than {} files in it and below; valid: a folder closer to the "
@@ -278,9 +290,16 @@ Result<std::vector<FoundRun>> find_runs(const std::string& path) {
 
 std::vector<Imported> import_runs(const std::string& store_path, storage::Writer& writer,
                                   const std::vector<std::string>& paths,
-                                  const std::function<bool(size_t done, size_t total)>& progress) {
+                                  const std::function<bool(const ImportProgress&)>& progress) {
   std::vector<Imported> done;
   std::vector<FoundRun> all;
+  std::unordered_set<std::string> taken;  // their paths
+  ImportProgress at;
+  bool stopped = false;
+  const GoesOn goes_on = [&] {
+    stopped = stopped || (progress && !progress(at));
+    return !stopped;
+  };
   const auto is_this_store = [&](const std::string& path) {
     std::error_code error;
     return fs::equivalent(path.substr(0, path.rfind('#')), store_path, error);
@@ -290,14 +309,15 @@ std::vector<Imported> import_runs(const std::string& store_path, storage::Writer
       done.push_back({path, fail("{}: it is the store that would take it in", path)});
       continue;
     }
-    auto found = find_runs(path);
+    auto found = find_runs(path, [&] { return goes_on() && ++at.seen > 0; });
+    if (stopped) return done;
     if (!found) {
       done.push_back({path, fail(found)});
       continue;
     }
     std::erase_if(*found, [&](const FoundRun& run) { return is_this_store(run.path); });
     for (const FoundRun& run : *found)
-      if (std::ranges::find(all, run.path, &FoundRun::path) == all.end()) all.push_back(run);
+      if (taken.insert(run.path).second) all.push_back(run);
     if (found->empty())
       done.push_back(
           {path, fail("{}: there is no {} in it or below; valid: {}, or a folder of such", path,
@@ -309,23 +329,24 @@ std::vector<Imported> import_runs(const std::string& store_path, storage::Writer
     if (before) done[before->place].run = finish_import(writer, std::move(before->arrival));
     before.reset();
   };
-  for (size_t i = 0; i < all.size(); ++i) {
-    // Then a copy of it is found: its first record is in the store.
+  for (at.total = all.size(); at.done < at.total && goes_on(); ++at.done) {
+    const FoundRun& run = all[at.done];
+    // Then a copy of that run is recognised by the first record in the store.
     if (before && !before->arrival.parts.empty()) before->arrival.parts.front().taken.wait();
-    const auto here = reader ? run_here(*reader, writer, all[i]) : fail(reader);
+    const auto here = reader ? run_here(*reader, writer, run) : fail(reader);
     if (!here) {
-      done.push_back({all[i].path, fail(here)});
+      done.push_back({run.path, fail(here)});
     } else if (*here) {
       done.push_back(**here);
     } else {
-      Result<Arrival> arrival =
-          start_import(writer, all[i], {});  // while the one before is written
+      // While the previous one is written.
+      Result<Arrival> arrival = start_import(writer, run, {}, goes_on);
       finish();
+      if (stopped) break;
       done.push_back(
-          {all[i].path, arrival ? Result<storage::CreatedRun>(arrival->run) : fail(arrival)});
+          {run.path, arrival ? Result<storage::CreatedRun>(arrival->run) : fail(arrival)});
       if (arrival) before = UnderWay{done.size() - 1, std::move(*arrival)};
     }
-    if (progress && !progress(i + 1, all.size())) break;
   }
   finish();
   return done;
@@ -333,7 +354,7 @@ std::vector<Imported> import_runs(const std::string& store_path, storage::Writer
 
 Result<storage::CreatedRun> import_run(storage::Writer& writer, const FoundRun& found,
                                        const std::string& name) {
-  Result<Arrival> arrival = start_import(writer, found, name);
+  Result<Arrival> arrival = start_import(writer, found, name, {});
   return arrival ? finish_import(writer, std::move(*arrival)) : fail(arrival);
 }
 

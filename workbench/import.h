@@ -25,8 +25,10 @@ struct FoundRun {
 };
 
 /// The runs at or below a path, by path. A run is not looked into; links are not followed; an error
-/// where there is more to look at than a person can have meant.
-Result<std::vector<FoundRun>> find_runs(const std::string& path);
+/// where there is more to look at than a person can have meant. `goes_on`, called before each file
+/// and folder is looked at, ends the search by returning false, which is an error too.
+Result<std::vector<FoundRun>> find_runs(const std::string& path,
+                                        const std::function<bool()>& goes_on = {});
 
 /// Takes in a finished run as a new one called `name`, or when that is empty by its own name. A
 /// path is imported once.
@@ -41,12 +43,18 @@ struct Imported {
   bool in_trash = false;  // where it was here
 };
 
+struct ImportProgress {
+  size_t seen = 0;             // files and folders that were looked at
+  size_t done = 0, total = 0;  // runs; 0 while they are looked for
+};
+
 /// Takes in every run at or below each of the paths that is not in the store yet, imported or
-/// launched here: a copy of a run's directory is that run. `progress`, called with how many are
-/// done, may end it by returning false.
-std::vector<Imported> import_runs(
-    const std::string& store_path, storage::Writer& writer, const std::vector<std::string>& paths,
-    const std::function<bool(size_t done, size_t total)>& progress = {});
+/// launched here: a copy of a run's directory is that run. `progress`, called before each file and
+/// folder is looked at, each run, and each part of its logs, ends the import by returning false:
+/// the runs before are in the store, nothing is of the one under way.
+std::vector<Imported> import_runs(const std::string& store_path, storage::Writer& writer,
+                                  const std::vector<std::string>& paths,
+                                  const std::function<bool(const ImportProgress&)>& progress = {});
 
 /// Whether an unfinished run is an import: its launcher, if it lives, sees to it.
 bool is_import(const storage::RunSummary& run, const Place& place);

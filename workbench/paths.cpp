@@ -8,13 +8,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// $variable, or its default below the home folder; both followed by /heddle.
-std::string base_folder(const char* variable, const char* below_home) {
-  if (const char* set = std::getenv(variable); set && *set) return std::string(set) + "/heddle";
-  const char* home = std::getenv("HOME");
-  return std::string(home && *home ? home : "/") + below_home + "/heddle";
-}
-
 fs::path executable_folder() {
   std::error_code error;
   return fs::read_symlink("/proc/self/exe", error).parent_path();
@@ -22,8 +15,12 @@ fs::path executable_folder() {
 
 }  // namespace
 
-std::string settings_folder() { return base_folder("XDG_CONFIG_HOME", "/.config"); }
-std::string cache_folder() { return base_folder("XDG_CACHE_HOME", "/.cache"); }
+std::string settings_folder() {
+  const char* config = std::getenv("XDG_CONFIG_HOME");
+  if (config && *config) return std::string(config) + "/heddle";
+  const char* home = std::getenv("HOME");
+  return std::string(home && *home ? home : "/") + "/.config/heddle";
+}
 
 std::string resources_folder() {
   const fs::path installed = (executable_folder() / "../share/heddle").lexically_normal();

@@ -55,8 +55,8 @@ void compare_then(Reproduction& plan, const std::string& what, const std::string
     plan.same.push_back(fmt::format("{} {}", what, then));
 }
 
-/// The checkpoint that the run went on from. The new run is a fork of it even where the old one was
-/// a resume: it saves in a folder of its own.
+/// The checkpoint from which the run continued. The new run is a fork of it even if the old one was
+/// a resume: it saves to its own folder.
 Result<Begin> begin_again(storage::Reader& reader, const storage::RunDetail& run) {
   const storage::Lineage& lineage = *run.summary.lineage;
   const auto fail_without = [&](const std::string& why) {

@@ -28,8 +28,8 @@ struct Reproduction {
   std::vector<std::string> same;  // what was compared and is as it was: "data", "engine 0.1.0"
 };
 
-/// A run that went on from another's checkpoint does so again. Fails where that checkpoint is gone,
-/// and on a run that was made elsewhere.
+/// A run that continued from another's checkpoint does so again. Fails if that checkpoint is gone,
+/// or if the run was made elsewhere.
 Result<Reproduction> plan_reproduction(storage::Reader& reader, const storage::RunDetail& run);
 
 }  // namespace heddle::workbench

@@ -64,7 +64,7 @@ bool holds_in_order(How how, bool equal, bool less) {
   }
 }
 
-/// The last number from `number` on in that direction that the table writes the same way.
+/// The furthest number in that direction that the table writes like `number`.
 double end_of_text(KeyKind kind, double number, double direction) {
   const std::string text = number_text(kind, number);
   double step = std::max(std::abs(number) * 1e-16, std::numeric_limits<double>::min());
@@ -168,7 +168,7 @@ RunFilter::RunFilter(std::string_view text, double now) {
     root_ = std::move(*parsed);
   else
     problem_ = std::move(parsed.error());
-  // Once, and not for each run.
+  // Once, not for each run.
   for_each_test(root_, [](FilterTest& test) {
     test.kind = kind_of(test.key);
     const auto& number = test.value.number;

@@ -1,12 +1,12 @@
 // The filter of runs: words, comparisons, and how they are joined. Plain data. Any thread.
-//   debug "two words"        words: in name, state, target, recipe, tags or notes; all must be
-//   there a b or not (c and d)     side by side is “and”; “or” binds less; “not” binds most state
-//   is failed          is, is not, =, !=: equal. `:` contains. ~ a pattern: name ~ "debug*" tags
-//   has "fp8"           has: one of the tags. lr in (1e-4, 3e-4): one of the values lr > 1e-4
-//   steps>1k      < <= > >=; also of any key of recipe, environment or results best(loss) < 3 best,
-//   last, min, max or mean of a metric tok/s a rank > 6k        a name as the table shows it memory
-//   < 60 GiB  duration > 2 h  created > 2d  created > 2026-01-01  loss = nan
-//                            values as the table writes them: what looks equal there is equal
+//   debug "two words"        all of the words, in name, state, target, recipe, tags or notes
+//   a b or not (c and d)     side by side is “and”; “or” binds less; “not” binds most
+//   state is failed          is, is not, =, !=: equal. `:` contains. ~ a pattern: name ~ "debug*"
+//   tags has "fp8"           has: one of the tags. lr in (1e-4, 3e-4): one of the values
+//   lr > 1e-4  steps>1k      < <= > >=; any key of recipe, environment or results; best(loss) < 3:
+//                            best, last, min, max or mean of a metric
+//   tok/s a rank > 6k        a name as the table shows it; values too: what looks equal is equal
+//   memory < 60 GiB  duration > 2 h  created > 2d  created > 2026-01-01  loss = nan
 #pragma once
 
 #include <functional>
@@ -45,7 +45,7 @@ struct FilterTest {
   WantedValue value;
   size_t at = 0, length = 0;  // where it is in the text
   KeyKind kind = KeyKind::open;
-  double least = 0, most = 0;  // the numbers that the table writes as it writes `value`
+  double least = 0, most = 0;  // the range of numbers that the table writes like `value`
 };
 
 /// Conditions and how they are joined.

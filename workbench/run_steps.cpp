@@ -50,7 +50,7 @@ plan::MemoryBytes measured_as_planned(plan::MemoryBytes memory, double measured)
   return memory;
 }
 
-/// The hash of the plan that the run has executed; empty: it told none.
+/// The hash of the plan that the run executed; empty: it reported none.
 std::string executed_plan(const storage::RunDetail& run) {
   const auto hash = run.environment.find("plan");
   if (hash == run.environment.end()) return {};
@@ -158,7 +158,7 @@ Result<PeakMemory> read_peak_memory(storage::Reader& reader, const storage::RunD
   std::optional<double> peak;
   if (const auto result = run.results.find("peak_bytes"); result != run.results.end())
     peak = storage::number_of(result->second);
-  if (!peak) {  // it goes on
+  if (!peak) {  // the run has not ended
     const auto metrics = reader.metric_summaries(run.summary.id);
     if (!metrics) return fail(metrics);
     if (const auto resident = metrics->find("resident_bytes"); resident != metrics->end())

@@ -38,13 +38,13 @@ struct RunSteps {
 Result<RunSteps> read_steps(storage::Reader& reader, const storage::RunDetail& run,
                             int64_t step = 0);
 
-/// The peak of the rank that holds most, by category; each where it is known.
+/// The peak of the rank that holds most, by category; empty where unknown.
 struct PeakMemory {
   std::optional<plan::MemoryBytes> predicted;
-  /// What the plan decides counts as planned; the rest of the measurement is `other`.
+  /// Categories that the plan decides have its bytes; the rest of the measurement is `other`.
   std::optional<plan::MemoryBytes> measured;
 };
-/// Of any run, profiled or not: no spans are read.
+/// Needs no profiled step: reads no spans.
 Result<PeakMemory> read_peak_memory(storage::Reader& reader, const storage::RunDetail& run);
 
 /// Two steps to compare, named so that a reader can tell them apart.

@@ -18,7 +18,7 @@ namespace heddle::workbench {
 struct HostNow {
   std::string name;
   probe::Report report = {};
-  // Of a host without this machine's files:
+  // If the host does not have this machine's files:
   std::set<std::string> blobs = {};  // names in ROOT/blobs
   // Bytes of the engine still to be sent: for runs on CPUs, and for runs on GPUs where the host
   // has some and there is a plug-in.

@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 // Ids index a table: a damaged file must not ask for all of the memory.
-/// Who has models of a type.
+/// Well-known models of a type.
 std::string_view whose(std::string_view type) {
   if (type == "Unigram") return " (SentencePiece's, of T5, XLNet, ALBERT …)";
   if (type == "WordPiece") return " (of BERT)";

@@ -236,7 +236,7 @@ Result<RanksOutcome> run_held(const Held& held, const std::string& engine, doubl
                               const std::function<void(const runs::State&)>& started,
                               std::optional<NewFile>& room) {
   const auto& [run_dir, launch, secret] = held;
-  // Whatever tells how the run has ended must not depend on the room that is left then.
+  // The record of how the run ended must not depend on the room that is left then.
   Result<NewFile> for_end = reserve(runs::end_file(run_dir), kEndBytes);
   if (!for_end) return fail(for_end);
   room.emplace(std::move(*for_end));

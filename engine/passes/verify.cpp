@@ -298,7 +298,7 @@ class Places {
 
   static int64_t scratch(size_t index) { return -1 - static_cast<int64_t>(index); }
 
-  // Who else has any of these bytes; several ranges of one owner may lie side by side.
+  // Another owner of any of these bytes; several ranges of one owner may lie side by side.
   std::optional<std::string> other_owner(int64_t begin, int64_t bytes, int64_t owner) const {
     auto range = ranges_.upper_bound(begin);
     if (range != ranges_.begin()) --range;

@@ -52,11 +52,13 @@ std::optional<Check> load(const Facts& facts) {
   double busy = -1;
   std::istringstream(text) >> busy;
   if (!cores || *cores <= 0 || busy < 0) return std::nullopt;
-  return check(
-      "load", busy < static_cast<double>(*cores) ? Status::pass : Status::warn,
-      fmt::format("{:.1f} of {} busy", busy,
-                  *cores == 1 ? "1 core" : count_text(static_cast<double>(*cores)) + " cores"),
-      "other programs use this host: a run will be slower than predicted");
+  const bool free = busy < static_cast<double>(*cores);
+  const std::string all =
+      *cores == 1 ? "1 core" : count_text(static_cast<double>(*cores)) + " cores";
+  return check("load", free ? Status::pass : Status::warn,
+               free ? fmt::format("{:.1f} of {} busy", busy, all)
+                    : fmt::format("{:.1f} processes for {}", busy, all),
+               "other programs use this host: a run will be slower than predicted");
 }
 
 /// The lesser of the machine's and the cgroup's.

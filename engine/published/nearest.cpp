@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/number_text.h"
+
 namespace heddle::published {
 namespace {
 
@@ -65,16 +67,16 @@ std::string far_above(const std::vector<Row>& rows, const recipe::Recipe& recipe
   if (!best || tokens_per_second_per_rank <= kFar * best->tokens_per_second_per_rank) return {};
   return fmt::format(
       "the plan promises {:.0f} % more than the best that others have published of this recipe, "
-      "{:.0f} tokens/s a GPU ({}): treat it with care",
+      "{} tokens/s a GPU ({}): treat it with care",
       100 * (tokens_per_second_per_rank / best->tokens_per_second_per_rank - 1),
-      best->tokens_per_second_per_rank, best->framework);
+      count_text(best->tokens_per_second_per_rank), best->framework);
 }
 
 std::string words(const Row& row) {
   return fmt::format(
-      "{:.0f} tokens/s a GPU: {} on {} × {}, sequence {}, micro-batch {}, tp {} pp {} cp {}, {}{} "
+      "{} tokens/s a GPU: {} on {} × {}, sequence {}, micro-batch {}, tp {} pp {} cp {}, {}{} "
       "({}: {})",
-      row.tokens_per_second_per_rank, row.model, row.ranks, row.hardware, row.seq_len,
+      count_text(row.tokens_per_second_per_rank), row.model, row.ranks, row.hardware, row.seq_len,
       row.micro_batch, row.tp, row.pp, row.cp, row.precision,
       row.recompute == "none" ? "" : ", recomputation " + row.recompute, row.framework, row.source);
 }

@@ -23,7 +23,7 @@ bool is_address(std::string_view text) {
   });
 }
 
-/// The integer that a node in TOML's other way of writing numbers equals: of 1e3 and 1000.0.
+/// The whole number in a TOML float: 1000 for 1e3 and 1000.0.
 std::optional<int64_t> whole_number(const toml::node& node) {
   constexpr double kEnd = 0x1p63;
   const auto value = node.value_exact<double>();

@@ -53,7 +53,7 @@ void add_ranges(const at::Tensor& tensor, std::vector<Range>& ranges) {
   }
 }
 
-// Who touches memory, and when.
+// The last access to a piece of memory.
 struct Access {
   size_t stream = 0;
   int64_t time = 0;  // of its stream's own clock; 0: nobody

@@ -139,14 +139,14 @@ size_t cut_to_fit(Spans& spans) {
 Result<> check_payload(Type type, std::string_view payload) {
   const Result<> readable = check_cbor(payload, budget_of(type));
   if (readable) return {};
-  return fail("a telemetry record that nobody would read: {}", readable.error().message);
+  return fail("the telemetry record could not be read back: {}", readable.error().message);
 }
 
 Result<std::string> encode(const Record& record, uint64_t seq) {
   const Type type = type_of(record);
   if (const auto* timeline = std::get_if<Spans>(&record);
       timeline && spans_that_fit(timeline->spans) < timeline->spans.size())
-    return fail("a telemetry record that nobody would read: {} spans; {} fit",
+    return fail("the telemetry record could not be read back: {} spans; {} fit",
                 timeline->spans.size(), spans_that_fit(timeline->spans));
   const std::string bytes = std::visit([](const auto& one) { return bytes_of(one); }, record);
   if (const Result<> readable = check_payload(type, bytes); !readable) return fail(readable);

@@ -30,7 +30,7 @@ uint32_t header_check(const char* header) {
   return static_cast<uint32_t>(XXH3_64bits(header, kCheckAt));
 }
 
-/// Those before the checks.
+/// The header fields before the checks.
 void put_fields(char* to, const FrameHeader& header) {
   put(to, kMagic);
   put(to + 4, header.version);

@@ -56,7 +56,7 @@ std::map<std::string, double> averages_of_ranks(const telemetry::StepAverages& m
 
 Result<std::optional<NewFile>> reserve_results(const runs::RankContext& context, int64_t steps) {
   constexpr int64_t kFigures = 8192, kLoss = 26;  // a number's most digits, and a comma
-  // Who asks for more means "until it is stopped".
+  // More steps than this mean "until it is stopped".
   constexpr int64_t kMaxSteps = 1'000'000;
   if (context.rank != 0) return std::optional<NewFile>();
   return reserve(file_of(context), kFigures + kLoss * std::min(steps, kMaxSteps))

@@ -94,7 +94,7 @@ StoreValue RendezvousStore::wait_for(const std::string& key, Milliseconds timeou
     if (reply.status == StoreStatus::done) return std::move(reply.value);
     TORCH_CHECK_WITH(DistStoreError, steady_clock::now() < end, "nobody has set ", key, " within ",
                      timeout.count(), " ms");
-    std::this_thread::sleep_for(milliseconds(1));  // whoever waits for the mutex comes first
+    std::this_thread::sleep_for(milliseconds(1));  // lets waiters for the mutex in first
   }
 }
 

@@ -77,7 +77,7 @@ CommandPalette::CommandPalette(Actions& actions, Session& session, QWidget* wind
   list_->setMouseTracking(true);
   list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   list_->setAccessibleName(tr("Matches"));
-  list_->setFocusPolicy(Qt::NoFocus);  // its keys are the field's
+  list_->setFocusPolicy(Qt::NoFocus);  // the field passes keys on to it
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(8, 8, 8, 8);
   layout->setSpacing(8);

@@ -16,8 +16,8 @@ bool isEnter(const QKeyEvent& event) {
   return plain && (event.key() == Qt::Key_Return || event.key() == Qt::Key_Enter);
 }
 
-/// Enter is another's: a push button takes it itself, and in a dialog a box leaves it to the
-/// button that closes the dialog.
+/// A default push button handles Enter itself; a check box or radio button in a dialog leaves it to
+/// the dialog's default button.
 bool leavesEnter(const QAbstractButton& button) {
   const auto* push = qobject_cast<const QPushButton*>(&button);
   if (push) return push->autoDefault() || push->isDefault();

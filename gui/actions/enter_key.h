@@ -1,4 +1,4 @@
-// Enter presses the button that has the focus, as Space does: Qt leaves that to dialogs' buttons.
+// Enter presses the focused button, as Space does: Qt does that only for push buttons in dialogs.
 // GUI thread only.
 #pragma once
 
@@ -10,7 +10,7 @@ class EnterKey : public QObject {
   Q_OBJECT
 
  public:
-  /// For all windows of the application.
+  /// Applies to all windows of the application.
   explicit EnterKey(QObject* parent);
 
  protected:

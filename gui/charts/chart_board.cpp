@@ -1,6 +1,5 @@
 #include "gui/charts/chart_board.h"
 
-#include <QLabel>
 #include <QPainter>
 #include <QPointer>
 #include <QPushButton>

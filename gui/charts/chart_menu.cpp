@@ -3,9 +3,11 @@
 #include <QCoreApplication>
 
 #include "gui/charts/chart_export.h"
-#include "gui/charts/chart_table.h"
+#include "gui/charts/chart_values.h"
 #include "gui/charts/line_chart.h"
+#include "gui/format.h"
 #include "gui/widgets/file_dialog.h"
+#include "gui/widgets/text_table.h"
 
 namespace heddle::gui {
 namespace {
@@ -31,11 +33,32 @@ void saveAs(LineChart& chart, const QString& name, const QString& ending, const 
       saved ? Tone::good : Tone::bad);
 }
 
+/// Shows the values of this moment; they do not change while the table is open.
+void openTable(const LineChart& chart) {
+  ChartValues values = valuesOf(chart);
+  QStringList heads{values.xName};
+  for (const ChartValues::Curve& curve : values.curves) heads << curve.name;
+  QStringList places;
+  for (const double x : values.x) places << chart.placeText(x);
+  const QString text = textOf(values, QLatin1Char('\t'));
+  const size_t rows = values.x.size();
+  const auto cell = [places, values = std::move(values), unit = chart.unit()](size_t row,
+                                                                              size_t column) {
+    if (column == 0) return places[static_cast<qsizetype>(row)];
+    const std::optional<double>& value = values.curves[column - 1].values[row];
+    return value ? format::withUnit(unit, *value) : QString();
+  };
+  const QString note = ChartMenuWords::tr("%1 in the range that is shown")
+                           .arg(format::plural(static_cast<qint64>(rows), counted::kRow));
+  auto* dialog = new TableDialog(titleOf(chart), new TextTableModel(heads, rows, cell), note, text,
+                                 chart.window());
+  dialog->open();
+}
+
 }  // namespace
 
 void addChartExports(QMenu& menu, LineChart& chart, const QString& file, const Say& say) {
-  menu.addAction(ChartMenuWords::tr("Table of values …"), &chart,
-                 [&chart] { openChartTable(chart); });
+  menu.addAction(ChartMenuWords::tr("Table of values …"), &chart, [&chart] { openTable(chart); });
   menu.addSeparator();
   menu.addAction(ChartMenuWords::tr("Copy picture"), &chart, [&chart, say] {
     copyPicture(chart);

@@ -1,4 +1,4 @@
-// A chart out of the window, as a menu: its values as a table, both on the clipboard and in files.
+// A chart's menu: its values as a table; copies and saves the picture and the values.
 #pragma once
 
 #include <QMenu>
@@ -10,7 +10,7 @@ namespace heddle::gui {
 
 class LineChart;
 
-/// `file`: the proposed name, without an ending. `say`: shows what came of it.
+/// `file`: the proposed name, without an extension. `say`: shows the result.
 void addChartExports(QMenu& menu, LineChart& chart, const QString& file,
                      const std::function<void(const QString&, Tone)>& say);
 

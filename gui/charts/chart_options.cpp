@@ -132,7 +132,7 @@ void ChartOptions::addCurves(QGridLayout& form) {
 
 void ChartOptions::addHelp() {
   x_->setToolTip(
-      tr("What curves are drawn over. Tokens: those that the run has trained on; time: since its "
+      tr("The x-axis. Tokens: the number that the run has trained on; time: since the run's "
          "first step"));
   logX_->setToolTip(tr("Equal distances are equal factors; values at 0 and below are not drawn"));
   logY_->setToolTip(logX_->toolTip());

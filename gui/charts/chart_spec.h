@@ -19,7 +19,7 @@ struct ChartSpec {
   /// The y axis leaves out the values beyond the 1st and the 99th percentile.
   bool ignoresOutliers = false;
   int32_t rank = kAllRanks;  // kAllRanks, kEachRank or a rank
-  bool band = false;         // a run between the lowest and the highest value of each pixel
+  bool band = false;         // each run as a band from lowest to highest value per pixel
   bool aggregate = true;     // runs of one group as their mean and range
   bool difference = false;   // from the baseline, where there is one
 

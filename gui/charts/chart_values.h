@@ -19,7 +19,7 @@ struct ChartValues {
   std::vector<Curve> curves;
 };
 
-/// The chart's title; of one that has none, what it is called for who does not see it.
+/// The chart's title; its accessible name if it has none.
 QString titleOf(const LineChart& chart);
 
 /// A curve with a smoothed companion has two columns; a point that sums up several samples, and a

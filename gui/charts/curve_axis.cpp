@@ -61,8 +61,8 @@ void CurveAxis::add(double step, double x) {
   seenX_.push_back(x);
 }
 
-/// A clock may jump, ahead or back: the longest subsequence with growing x leaves out as few
-/// samples as can be. Patience sorting: `ends[n]` is the smallest end of those with n + 1 samples.
+/// A clock may jump ahead or back: the longest subsequence with growing x leaves out the fewest
+/// samples. Patience sorting: `ends[n]` is the smallest end of the subsequences of n + 1 samples.
 void CurveAxis::chooseGrowing() {
   constexpr size_t kFirst = std::numeric_limits<size_t>::max();
   std::vector<size_t> ends, before(seenX_.size(), kFirst);

@@ -2,7 +2,6 @@
 // reading thread.
 #pragma once
 
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -22,9 +21,9 @@ class CurveAxis {
   double at(double step) const { return isStep() ? step : between(steps_, x_, step); }
   double stepAt(double x) const { return isStep() ? x : between(x_, steps_, x); }
   bool exists() const { return isStep() || !steps_.empty(); }
-  /// Samples whose x is not between its neighbours': their places come from these.
+  /// Samples whose x is not between their neighbours', which then place them.
   int64_t jumps() const { return jumps_; }
-  /// Whether x of the other's steps is as it was.
+  /// Whether the earlier axis' steps have the same x.
   bool goesOnFrom(const CurveAxis& earlier) const;
 
  private:
@@ -36,7 +35,7 @@ class CurveAxis {
   ChartX kind_ = ChartX::step;
   double began_ = 0;                       // Unix seconds of the first step, for ChartX::clock
   std::vector<double> seenSteps_, seenX_;  // all samples
-  std::vector<double> steps_, x_;          // the longest part of them in which x grows
+  std::vector<double> steps_, x_;          // the longest subsequence with growing x
   int64_t jumps_ = 0;
 };
 

@@ -32,7 +32,7 @@ Bins folded(std::vector<std::pair<int32_t, storage::Bin>> all, const telemetry::
   return bins;
 }
 
-/// The samples of several ranks as one's, as the metric says.
+/// Combines the samples of several ranks in the metric's way.
 class FoldedSamples {
  public:
   void add(int32_t rank, storage::SampleColumns samples) {

@@ -19,11 +19,11 @@ struct CurveBins {
   int64_t complete = -1;
 };
 
-/// `rank` may be kAllRanks: their values as one, as the metric says.
+/// `rank` may be kAllRanks: their values are combined in the metric's way.
 Result<CurveBins> readBins(storage::Reader& reader, const CurveRun& run, const std::string& metric,
                            int32_t rank, storage::StepRange range, size_t points);
 
-/// Every sample in the range, in order, some hundreds at a time. `rank` as above.
+/// Every sample in the range, in order, a few hundred at a time. `rank` as above.
 Result<> eachSample(storage::Reader& reader, const CurveRun& run, const std::string& metric,
                     int32_t rank, storage::StepRange range, const storage::TakeSamples& take);
 

@@ -13,7 +13,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kTurn = std::chrono::milliseconds(25);
 constexpr int64_t kBlock = 1 << 17;  // steps that are smoothed at a time
 constexpr int kPointsAPixel = 2;
 /// A curve of no more samples is read whole: it needs no other reading when one zooms.
@@ -68,13 +67,14 @@ struct CurveReading::Smoothing {
   int64_t last = 0;  // the last one shown
 };
 
-CurveReading::CurveReading(CurveQuery query, std::vector<CurveRun> runs, CurveEnds ends)
-    : query_(std::move(query)), runs_(std::move(runs)), ends_(std::move(ends)) {}
+CurveReading::CurveReading(CurveQuery query, std::vector<CurveRun> runs, CurveEnds ends,
+                           std::chrono::milliseconds turn)
+    : query_(std::move(query)), runs_(std::move(runs)), ends_(std::move(ends)), turn_(turn) {}
 CurveReading::~CurveReading() = default;
 
 Result<std::vector<CurveData>> CurveReading::next(storage::Reader& reader) {
   std::vector<CurveData> out;
-  const auto until = Clock::now() + kTurn;
+  const auto until = Clock::now() + turn_;
   do {
     if (done()) break;
     const Result<> went = smoothing_ ? smooth(reader, out) : begin(reader, out);
@@ -159,7 +159,7 @@ Result<> CurveReading::beginAt(storage::Reader& reader, int32_t rank, std::vecto
                                  .smoother = smoother,
                                  .next = stepOf(static_cast<double>(first) - memory),
                                  .last = last});
-  // Where one rank is the curve, it is the one that is shown.
+  // If one rank is the curve, that rank is shown.
   if (telemetry::metric(query_.metric).over_ranks == telemetry::Fold::first)
     smoothing_->run.ranks = found.ranks;
   return {};

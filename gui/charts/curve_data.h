@@ -82,9 +82,12 @@ using CurveEnds = std::map<std::pair<storage::RunId, int32_t>, CurveEnd>;
 /// their turn: made on one thread, then used on another.
 class CurveReading {
  public:
+  static constexpr std::chrono::milliseconds kTurn{25};
+
   /// Curves that have an end among `ends` go on from there where that can be: no rank has become
-  /// one of theirs since.
-  CurveReading(CurveQuery query, std::vector<CurveRun> runs, CurveEnds ends = {});
+  /// one of theirs since. `turn`: after so long next() returns with what it has.
+  CurveReading(CurveQuery query, std::vector<CurveRun> runs, CurveEnds ends = {},
+               std::chrono::milliseconds turn = kTurn);
   ~CurveReading();
 
   /// Curves that have come. A long one comes twice: raw at first, then with its smoothed companion.
@@ -104,6 +107,7 @@ class CurveReading {
   CurveQuery query_;
   std::vector<CurveRun> runs_;
   CurveEnds ends_;
+  std::chrono::milliseconds turn_;
   size_t at_ = 0;                         // in runs_
   size_t rank_ = 0;                       // of the run, where every rank has a curve
   std::unique_ptr<Smoothing> smoothing_;  // of a curve whose raw one is there

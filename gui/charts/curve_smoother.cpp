@@ -42,7 +42,7 @@ void CurveSmoother::beginPoint(double step, double value) {
   if (isMarked_) curve_.append(axis_.at(step), std::numeric_limits<double>::quiet_NaN());
 }
 
-/// A point is the average after the last of its samples that is finite.
+/// A point is the average after its last finite sample.
 void CurveSmoother::endPoint() {
   if (ema_.weight == 0 || ema_.last < firstOfPoint_) return;
   const double x = axis_.at(ema_.last), y = ema_.average();

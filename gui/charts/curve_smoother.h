@@ -1,5 +1,5 @@
-// Smooths the samples of a curve as they are read, and keeps a point for some steps: in one pass,
-// whatever the resolution. Plain data; on the session's reading thread.
+// Smooths a curve's samples as they are read, and keeps one point for every so many steps: one pass
+// at any resolution. Plain data; on the session's reading thread.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@ namespace heddle::gui {
 class CurveSmoother {
  public:
   struct Steps {
-    int64_t from = 0;     // the first that the curve has: earlier samples weigh in
+    int64_t from = 0;     // the curve's first; earlier samples only count in the average
     int64_t settled = 0;  // the last that will not change
-    double aPoint = 1;    // for which one point is kept
+    double aPoint = 1;    // steps per kept point
   };
-  /// `ema`: after the samples before; `axis` outlives it.
+  /// `ema`: the average of the earlier samples; `axis` outlives this.
   CurveSmoother(const Ema& ema, Steps steps, const CurveAxis& axis)
       : ema_(ema), settled_(ema), steps_(steps), axis_(axis) {}
 
-  /// Steps grow, from call to call too.
+  /// Steps grow, also from call to call.
   void take(std::span<const int64_t> steps, std::span<const double> values);
 
-  /// The curve: once, after all samples.
+  /// The curve. Call once, after all samples.
   Series finish();
   /// The average after the last settled step.
   const Ema& settled() const { return settled_; }
@@ -39,8 +39,8 @@ class CurveSmoother {
   Steps steps_;
   const CurveAxis& axis_;
   Series curve_;
-  double number_ = -1;    // of the point that is being made
-  double nextPoint_ = 0;  // no step before belongs to another one
+  double number_ = -1;    // the number of the point in progress
+  double nextPoint_ = 0;  // the first step of the next point
   double firstOfPoint_ = std::numeric_limits<double>::infinity();
   bool isMarked_ = false;  // it began with a sample that is not finite
 };

@@ -16,8 +16,8 @@ constexpr int kStroke = 18;
 constexpr int kGap = 6;
 constexpr int kBetween = 14;
 constexpr int kLegendHeight = 18;
-constexpr int kMaxName = 200, kLeastName = 30;  // pixels
-constexpr int kMaxList = 320;                   // the list's height
+constexpr int kMaxName = 200, kMinName = 30;  // pixels
+constexpr int kMaxList = 320;                 // the list's height
 
 int widthOf(const LegendEntry& entry) {
   return kStroke + kGap +
@@ -67,10 +67,11 @@ QSize Legend::minimumSizeHint() const {
   return {std::min(sizeHint().width(), least), kLegendHeight};
 }
 
-/// Works out how many entries there is room for. The first gives way before it is only counted.
+/// Finds how many entries fit. The first one is shortened before all are only counted.
 void Legend::place() {
   const bool allFit = sizeHint().width() <= width() + 1;
   nameRoom_ = kMaxName;
+  left_ = 0;
   shown_ = allFit ? entries_.size() : 0;
   int x = 0;
   for (; shown_ < entries_.size(); ++shown_) {
@@ -81,7 +82,7 @@ void Legend::place() {
   if (shown_ == 0 && !entries_.isEmpty()) {
     const int after = entries_.size() > 1 ? kBetween + restWidth(1) : 0;
     const int room = width() - kStroke - kGap - after;
-    if (room >= kLeastName || after == 0) {
+    if (room >= kMinName || after == 0) {
       nameRoom_ = std::max(0, room);
       shown_ = 1;
       x = width() - after + kBetween;
@@ -91,12 +92,13 @@ void Legend::place() {
   if (shown_ == entries_.size()) return;
   more_->setText(restText(shown_));
   more_->setAccessibleName(tr("All %1 curves").arg(entries_.size()));
-  more_->setGeometry(x, 0, restWidth(shown_), height());
+  left_ = std::max(0, width() - x - restWidth(shown_));
+  more_->setGeometry(left_ + x, 0, restWidth(shown_), height());
 }
 
 void Legend::resizeEvent(QResizeEvent*) { place(); }
 
-/// Every curve in a line of its own.
+/// Lists every curve on a line of its own.
 void Legend::listAll() {
   auto* list = new QFrame(this, Qt::Popup);
   list->setObjectName(QStringLiteral("allCurves"));
@@ -121,7 +123,7 @@ void Legend::listAll() {
 void Legend::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setFont(font::caption());
-  int x = 0;
+  int x = left_;
   for (qsizetype i = 0; i < shown_; ++i) {
     const LegendEntry& entry = entries_[i];
     paintRunStroke(painter, QRectF(x, 0, kStroke, height()), {entry.color, entry.marker},

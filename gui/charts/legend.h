@@ -1,5 +1,5 @@
-// Names of curves with their strokes, in one row. Where there is no room for all, a button says how
-// many more there are, and lists them.
+// Names of curves with their strokes, in one row. If they do not all fit, a button shows how many
+// more there are, and lists them.
 #pragma once
 
 #include <QColor>
@@ -24,7 +24,7 @@ class Legend : public QWidget {
   explicit Legend(QWidget* parent = nullptr);
   void setEntries(QVector<LegendEntry> entries);
   QSize sizeHint() const override;
-  /// Room for the words of how many there are.
+  /// Room for "3 curves".
   QSize minimumSizeHint() const override;
 
  protected:
@@ -39,6 +39,7 @@ class Legend : public QWidget {
 
   QVector<LegendEntry> entries_;
   qsizetype shown_ = 0;
+  int left_ = 0;      // where the entries begin: they end at the right when some are left out
   int nameRoom_ = 0;  // pixels, of the longest name
   QPushButton* more_;
 };

@@ -91,7 +91,7 @@ class LineChart : public Card {
   /// The curve is the range of several, so many of them at each of its x, and its companion their
   /// mean.
   void setBand(int curve, std::vector<int> members);
-  /// Filled from the lowest to the highest of its samples, pixel by pixel.
+  /// Fills the curve from its lowest to its highest sample, pixel by pixel.
   void setFilled(int curve, bool filled);
   /// The curve has more x than its samples, which are those around what is shown.
   void setExtent(int curve, const Range& extent);

@@ -27,7 +27,8 @@ Range padded(Range range, Unit unit, bool log) {
   }
   const double largest = std::max(std::abs(range.low), std::abs(range.high));
   const bool steady = unit == Unit::bytes || unit == Unit::tokens_per_second;
-  const double least = largest > 0 ? largest * (steady ? 0.2 : 0.02) : 1e-6;
+  // Zeroes alone do not say how small a difference matters.
+  const double least = largest > 0 ? largest * (steady ? 0.2 : 0.02) : 1;
   if (const double lacks = least - (range.high - range.low); lacks > 0) {
     range.low -= lacks / 2;
     range.high += lacks / 2;

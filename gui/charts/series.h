@@ -27,7 +27,7 @@ struct Ema {
   double sum = 0;
   double weight = 0;
   double last = 0;
-  // The last distance, and the share of the sums that is left after it: most distances are equal.
+  // The last distance, and the share of the sums that it leaves: most distances are equal.
   double distance = 0;
   double decay = 1;
   /// False for a sample that is not finite, which is skipped.
@@ -43,7 +43,7 @@ struct Ema {
     return true;
   }
   double average() const { return sum / weight; }
-  /// The average after one more sample; NaN for one that is skipped.
+  /// The average after one more sample; NaN for a skipped one.
   double next(double at, double value) {
     return take(at, value) ? average() : std::numeric_limits<double>::quiet_NaN();
   }

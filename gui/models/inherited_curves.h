@@ -1,5 +1,5 @@
-// What a resumed run goes on from: its parent up to the checkpoint, and before that the parent's
-// own parent. A fork is another branch: it begins its own.
+// The curves that a resumed run continues: its parent's up to the checkpoint, and before that the
+// grandparent's. A fork is another branch: it starts its own.
 #pragma once
 
 #include <QString>

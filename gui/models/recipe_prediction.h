@@ -43,7 +43,7 @@ class RecipePrediction : public QObject {
   /// Whether what is shown is of an earlier text, and the answer for this one is under way.
   bool isBehind() const { return behind_; }
 
-  /// Whose way of running a step is predicted. Another word than these is ignored.
+  /// The executors whose steps can be predicted. Other names are ignored.
   static const QStringList& executors();
   const QString& executor() const { return executor_; }
   void setExecutor(const QString& executor);

@@ -1,4 +1,4 @@
-// A font of table cells, made once: making one takes as long as drawing a word.
+// A font for table cells, made once: making a font takes as long as drawing a word.
 #pragma once
 
 #include <QChar>
@@ -16,7 +16,7 @@ struct CellFont {
         metrics(of),
         letter(isMono ? QFontMetricsF(of).horizontalAdvance(QChar('0')) : 0) {}
 
-  /// Latin letters of one width are counted: laying out a text takes longer than drawing it.
+  /// Counts Latin letters of equal width: laying out a text takes longer than drawing it.
   int widthOf(const QString& text) const {
     constexpr char16_t kAfterLatin = 0x250;
     const bool counts =

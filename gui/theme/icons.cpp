@@ -39,7 +39,7 @@ class TintedIcon : public QIconEngine {
                         rect.y() + (rect.height() - side) / 2.0, side, side);
     painter->save();
     painter->setOpacity(painter->opacity() * color.alphaF());
-    // A table has an icon a row: reading an outline takes as long as painting the rest of the row.
+    // A table row has an icon: reading an outline takes as long as painting the rest of the row.
     const bool asPixels = painter->paintEngine()->type() == QPaintEngine::Raster &&
                           painter->transform().type() <= QTransform::TxTranslate &&
                           square.topLeft() == QPointF(square.toRect().topLeft());

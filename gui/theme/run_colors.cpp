@@ -13,7 +13,7 @@ namespace {
 
 /// A slot of a run with its own colour: this bit, a marker and 24 bits of colour.
 constexpr int kOwnSlot = 1 << 30, kOwnMarker = 24, kOwnColor = 0xffffff;
-/// A slot of a run with its own marker alone: this bit, the marker and the slot of its number.
+/// The slot of a run with only a marker of its own: this bit, the marker and its number's slot.
 constexpr int kMarkedSlot = 1 << 29;
 constexpr double kSeen = 3;  // contrast with the surface
 
@@ -147,7 +147,7 @@ QList<int> RunSlots::of(const QList<qint64>& runs) {
     taken.insert(slot);
     known_[runs[i]] = found[i] = slot;
   }
-  // Another marker upon the colour of its number.
+  // Its own marker on the colour of its number.
   for (qsizetype i = 0; i < runs.size(); ++i)
     if (const OwnStroke own = own_.value(runs[i]); !own.color.isValid() && own.marker >= 0)
       found[i] = kMarkedSlot | own.marker << kOwnMarker | found[i];

@@ -26,13 +26,13 @@ struct RunStroke {
   bool operator==(const RunStroke&) const = default;
 };
 
-/// What a person gave to a run: a colour, a marker, or both.
+/// The stroke that a person gave to a run: a colour, a marker, or both.
 struct OwnStroke {
   QColor color = {};  // invalid: by its number
   int marker = -1;    // -1: by its number
 
   OwnStroke(const QColor& ownColor = {}, int ownMarker = -1) : color(ownColor), marker(ownMarker) {}
-  /// As the store has it: "#12ab34 square", "#12ab34", "square".
+  /// The store's text: "#12ab34 square", "#12ab34", "square".
   static OwnStroke of(const QString& text);
   QString text() const;
 };
@@ -54,11 +54,11 @@ void paintRunStroke(QPainter& painter, const QRectF& box, const RunStroke& strok
 class RunSlots {
  public:
   QList<int> of(const QList<qint64>& runs);
-  /// Strokes that people have given to runs; of one colour, those without an own marker get markers
-  /// that differ.
+  /// Strokes that people have given to runs. Runs of one colour get different markers, unless they
+  /// have their own.
   void setOwn(QHash<qint64, OwnStroke> strokes) { own_ = std::move(strokes); }
   const QHash<qint64, OwnStroke>& own() const { return own_; }
-  /// The slot of its own stroke, where the run is shown alone.
+  /// The slot of the run's own stroke, for where it is shown alone.
   std::optional<int> ownSlotOf(qint64 run);
 
  private:

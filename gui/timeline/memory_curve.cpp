@@ -35,7 +35,7 @@ MemoryCurve::MemoryCurve(QWidget* parent) : QWidget(parent) {
   setObjectName(QStringLiteral("memoryCurve"));
   setAccessibleName(tr("Memory over the step"));
   setMouseTracking(true);
-  setFocusPolicy(Qt::StrongFocus);  // for the menu by keys
+  setFocusPolicy(Qt::StrongFocus);  // so that the menu key opens the menu
   new FocusLine(this);
   setPictureMenu(this, [this] { return table(); });
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));

@@ -1,7 +1,6 @@
 // A rank's memory over its step by category, under a timeline and on its axis. GUI thread only.
 #pragma once
 
-#include <QPixmap>
 #include <QWidget>
 #include <memory>
 #include <vector>
@@ -23,9 +22,7 @@ class MemoryCurve : public QWidget {
   void setMoments(std::shared_ptr<const std::vector<plan::MemoryMoment>> moments, int64_t limit,
                   const QString& whose = {});
   void setAxis(const TimeAxis& axis);
-  /// The moment of the most memory; −1: there is none.
-  int64_t peakMoment() const { return peak_; }
-  /// A row a moment.
+  /// One row per moment.
   TextTable table() const;
   /// The bytes at the widget's top.
   double top() const;
@@ -49,7 +46,7 @@ class MemoryCurve : public QWidget {
   std::shared_ptr<const std::vector<plan::MemoryMoment>> moments_;
   int64_t limit_ = 0;
   QString title_;
-  int64_t peak_ = -1;
+  int64_t peak_ = -1;  // the moment of the most memory; −1: there is none
   TimeAxis axis_;
 };
 

@@ -160,7 +160,7 @@ void StatisticsPanel::refresh() {
   for (size_t i = 0; i < all.size(); ++i) {
     const TimelineRow& row = all[i];
     if (!row.timeline || row.run != run || !timeline_.showsRow(i))
-      continue;  // a prediction does not add to a measurement
+      continue;  // predictions are not added to measurements
     title = row.title;
     const workbench::BucketNames* buckets = row.plan ? &row.plan->buckets() : nullptr;
     knowsBuckets |= buckets && !buckets->empty();

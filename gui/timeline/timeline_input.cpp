@@ -178,7 +178,7 @@ bool TimelineWidget::viewportEvent(QEvent* event) {
   return QAbstractScrollArea::viewportEvent(event);
 }
 
-// Qt paints the frame again, not the viewport, which shows where the keyboard is.
+// Qt repaints only the frame, but the viewport shows the focus.
 void TimelineWidget::focusInEvent(QFocusEvent* event) {
   QAbstractScrollArea::focusInEvent(event);
   viewport()->update();

@@ -11,7 +11,7 @@ class TimelineLegend : public QWidget {
  public:
   explicit TimelineLegend(QWidget* parent = nullptr);
   QSize sizeHint() const override;
-  /// Room for the words of how many there are.
+  /// Room for the number of entries.
   QSize minimumSizeHint() const override;
 
  protected:

@@ -59,7 +59,7 @@ SpanTest textTest(const QString& text);
 class Found {
  public:
   Found() = default;
-  /// `shows`: nothing is found in other lanes.
+  /// `shows`: the lanes to search.
   Found(const std::vector<TimelineRow>& rows, const SpanTest& test, Tested tested,
         const std::function<bool(const LaneRef&)>& shows);
 

@@ -48,7 +48,7 @@ class TimelineWidget : public QAbstractScrollArea {
   /// Collapses every row, or expands all if they are.
   void toggleAllCollapsed();
   void hide(size_t row);
-  /// Whatever was hidden or filtered away.
+  /// Also the rows that were hidden or filtered away.
   void showAllRows();
   void toggleCounters();
   /// The row that keys are about.

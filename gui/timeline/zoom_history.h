@@ -23,8 +23,6 @@ class ZoomHistory {
   /// The view to show instead of `now`; none: there is no further one.
   std::optional<View> back(const View& now) { return take(behind_, ahead_, now); }
   std::optional<View> forward(const View& now) { return take(ahead_, behind_, now); }
-  bool canGoBack() const { return !behind_.empty(); }
-  bool canGoForward() const { return !ahead_.empty(); }
   void clear() { behind_.clear(), ahead_.clear(); }
 
  private:

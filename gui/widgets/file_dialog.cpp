@@ -43,17 +43,28 @@ QString emptyFolder() {
   return folder.path();
 }
 
-QString chosen(FileDialog& dialog) {
-  return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
+QStringList chosen(FileDialog& dialog) {
+  return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles() : QStringList();
 }
 
-/// Qt's dialog enters a folder where files may be chosen; this one takes it.
+QStringList chosenFiles(FileDialog& dialog, QFileDialog::FileMode mode, const QString& filter) {
+  dialog.setFileMode(mode);
+  dialog.setNameFilter(filter);
+  return chosen(dialog);
+}
+
+QString fileToWrite(FileDialog& dialog, const QString& filter) {
+  dialog.setAcceptMode(QFileDialog::AcceptSave);
+  return chosenFiles(dialog, QFileDialog::AnyFile, filter).value(0);
+}
+
+/// When files can be chosen, Qt's dialog enters a chosen folder; this one returns it.
 class PathDialog : public FileDialog {
  public:
   PathDialog(QWidget* parent, const QString& title, const QString& accept)
       : FileDialog(parent, title, {}), accept_(accept) {
     setFileMode(ExistingFiles);
-    // After Qt's own, which name the button "Open" over a folder and disable it over nothing.
+    // Runs after Qt's slots, which call the button "Open" on a folder and disable it on nothing.
     if (auto* list = findChild<QListView*>(QStringLiteral("listView")))
       connect(list->selectionModel(), &QItemSelectionModel::selectionChanged, this,
               &PathDialog::showButton);
@@ -71,7 +82,7 @@ class PathDialog : public FileDialog {
  protected:
   void accept() override {
     for (const QString& path : selectedFiles())
-      if (!QFileInfo::exists(path)) return FileDialog::accept();  // which says so
+      if (!QFileInfo::exists(path)) return FileDialog::accept();  // warns
     QDialog::accept();
   }
   void showEvent(QShowEvent* event) override {
@@ -118,6 +129,11 @@ FileDialog::FileDialog(QWidget* parent, const QString& title, const QString& sta
 
 bool FileDialog::focusNextPrevChild(bool next) { return moveFocus(*this, next); }
 
+void FileDialog::showEvent(QShowEvent* event) {
+  QFileDialog::showEvent(event);
+  if (auto* name = findChild<QLineEdit*>(QStringLiteral("fileNameEdit"))) name->setFocus();
+}
+
 QString FileDialog::lastFolder(const QString& otherwise) {
   const QString& last = lastChosenIn();
   if (!last.isEmpty()) return last;
@@ -127,43 +143,33 @@ QString FileDialog::lastFolder(const QString& otherwise) {
 QString FileDialog::fileToOpen(QWidget* parent, const QString& title, const QString& start,
                                const QString& filter) {
   FileDialog dialog(parent, title, start);
-  dialog.setFileMode(ExistingFile);
-  dialog.setNameFilter(filter);
-  return chosen(dialog);
+  return chosenFiles(dialog, ExistingFile, filter).value(0);
 }
 
 QStringList FileDialog::filesToOpen(QWidget* parent, const QString& title, const QString& start,
                                     const QString& filter) {
   FileDialog dialog(parent, title, start);
-  dialog.setFileMode(ExistingFiles);
-  dialog.setNameFilter(filter);
-  return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles() : QStringList();
+  return chosenFiles(dialog, ExistingFiles, filter);
 }
 
 QString FileDialog::fileToSave(QWidget* parent, const QString& title, const QString& start,
                                const QString& filter) {
   FileDialog dialog(parent, title, start);
-  dialog.setAcceptMode(AcceptSave);
-  dialog.setFileMode(AnyFile);
-  dialog.setNameFilter(filter);
-  return chosen(dialog);
+  return fileToWrite(dialog, filter);
 }
 
 QString FileDialog::newFile(QWidget* parent, const QString& title, const QString& start,
                             const QString& filter) {
   FileDialog dialog(parent, title, start);
-  dialog.setAcceptMode(AcceptSave);
-  dialog.setFileMode(AnyFile);
   dialog.setOption(DontConfirmOverwrite);
-  dialog.setNameFilter(filter);
-  return chosen(dialog);
+  return fileToWrite(dialog, filter);
 }
 
 QString FileDialog::folder(QWidget* parent, const QString& title, const QString& start) {
   FileDialog dialog(parent, title, start);
   dialog.setFileMode(Directory);
   dialog.setOption(ShowDirsOnly);
-  return chosen(dialog);
+  return chosen(dialog).value(0);
 }
 
 QStringList FileDialog::paths(QWidget* parent, const QString& title, const QString& filter,

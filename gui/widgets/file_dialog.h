@@ -24,17 +24,18 @@ class FileDialog : public QFileDialog {
                                  const QString& filter);
   static QString fileToSave(QWidget* parent, const QString& title, const QString& start,
                             const QString& filter);
-  /// The same for what replaces nothing: no question whether to. Whoever writes it refuses.
+  /// The same without the question whether to replace a file: the writer refuses to.
   static QString newFile(QWidget* parent, const QString& title, const QString& start,
                          const QString& filter);
   static QString folder(QWidget* parent, const QString& title, const QString& start = {});
-  /// Files and folders, several at a time; where none is chosen, the folder that is shown. `accept`
-  /// is the button's text.
+  /// Several files and folders; if none is chosen, the folder that is shown. `accept`: the button's
+  /// text.
   static QStringList paths(QWidget* parent, const QString& title, const QString& filter,
                            const QString& accept);
 
  protected:
   bool focusNextPrevChild(bool next) override;
+  void showEvent(QShowEvent* event) override;
 };
 
 }  // namespace heddle::gui

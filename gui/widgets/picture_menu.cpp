@@ -43,9 +43,12 @@ void openPictureMenu(QWidget* picture, const TableOf& tableOf, const QPoint& at)
   menu->addAction(PictureWords::tr("Table of values …"), picture, [picture, tableOf] {
     const TextTable table = tableOf();
     const auto rows = static_cast<qint64>(table.rows.size());
-    auto* dialog =
-        new TableDialog(table.title, new TextTableModel(table), format::plural(rows, counted::kRow),
-                        textOf(table, QLatin1Char('\t')), picture->window());
+    const auto cell = [rows = table.rows](size_t row, size_t column) {
+      return rows[row].value(static_cast<qsizetype>(column));
+    };
+    auto* model = new TextTableModel(table.heads, table.rows.size(), cell);
+    auto* dialog = new TableDialog(table.title, model, format::plural(rows, counted::kRow),
+                                   textOf(table, QLatin1Char('\t')), picture->window());
     dialog->open();
   });
   menu->addSeparator();

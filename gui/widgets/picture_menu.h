@@ -1,4 +1,4 @@
-// The menu of a painted widget: its values as a table, and both out of the window. GUI thread only.
+// A painted widget's menu: its values as a table; copies and saves both. GUI thread only.
 #pragma once
 
 #include <QToolButton>
@@ -8,13 +8,13 @@
 
 namespace heddle::gui {
 
-/// Asked when it is needed: what the widget shows then.
+/// Called when needed: the values that the widget shows then.
 using TableOf = std::function<TextTable()>;
 
-/// Its context menu, by the right button and by the menu key.
+/// Opens on right-click and by the menu key.
 void setPictureMenu(QWidget* picture, const TableOf& table);
 
-/// The same menu, and a button that opens it: for the head of the picture's card.
+/// Sets the menu and returns a button that opens it, for the card's header.
 QToolButton* pictureButton(QWidget* picture, const QString& name, const TableOf& table);
 
 }  // namespace heddle::gui

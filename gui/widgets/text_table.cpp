@@ -29,27 +29,27 @@ QString textOf(const TextTable& table, QChar separator) {
   return text;
 }
 
-TextTableModel::TextTableModel(TextTable table, QObject* parent)
-    : QAbstractTableModel(parent), table_(std::move(table)) {}
+TextTableModel::TextTableModel(QStringList heads, size_t rows, CellText cell)
+    : heads_(std::move(heads)), rows_(rows), cell_(std::move(cell)) {}
 
 int TextTableModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(table_.rows.size());
+  return parent.isValid() ? 0 : static_cast<int>(rows_);
 }
 
 int TextTableModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(table_.heads.size());
+  return parent.isValid() ? 0 : static_cast<int>(heads_.size());
 }
 
 QVariant TextTableModel::data(const QModelIndex& index, int role) const {
   if (role == Qt::TextAlignmentRole)
     return int((index.column() == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
   if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};
-  return table_.rows[static_cast<size_t>(index.row())].value(index.column());
+  return cell_(static_cast<size_t>(index.row()), static_cast<size_t>(index.column()));
 }
 
 QVariant TextTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
-  return table_.heads.value(section);
+  return heads_.value(section);
 }
 
 TableDialog::TableDialog(const QString& title, QAbstractItemModel* model, const QString& note,

@@ -1,9 +1,10 @@
-// Texts in rows and columns, in a dialog and as text: what a picture shows, for those who do not
-// see it or want to read off many of its values.
+// A table of texts, in a dialog and as text: a picture's values, for people who cannot see it or
+// want to read off many of them.
 #pragma once
 
 #include <QAbstractTableModel>
 #include <QStringList>
+#include <functional>
 #include <vector>
 
 #include "gui/widgets/dialog.h"
@@ -16,17 +17,20 @@ struct TextTable {
   std::vector<QStringList> rows;  // as many cells as heads
 };
 
-/// Rows of cells between separators, under a row of heads: CSV with a comma.
+/// Rows of separated cells under a row of heads: CSV with a comma.
 QString textOf(const TextTable& table, QChar separator);
 
-/// A cell that has the separator, a quote or a line break is quoted.
+/// Quotes a cell that has the separator, a quote or a line break.
 QString quotedCell(const QString& cell, QChar separator);
+
+/// A cell's text, made when it is shown.
+using CellText = std::function<QString(size_t row, size_t column)>;
 
 class TextTableModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  explicit TextTableModel(TextTable table, QObject* parent = nullptr);
+  TextTableModel(QStringList heads, size_t rows, CellText cell);
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
@@ -34,14 +38,16 @@ class TextTableModel : public QAbstractTableModel {
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  private:
-  TextTable table_;
+  QStringList heads_;
+  size_t rows_;
+  CellText cell_;
 };
 
 class TableDialog : public Dialog {
   Q_OBJECT
 
  public:
-  /// Takes the model. `note` is above it; `copied`: what Copy puts on the clipboard.
+  /// Owns the model. `note`: above the table; `copied`: the text for Copy.
   TableDialog(const QString& title, QAbstractItemModel* model, const QString& note,
               const QString& copied, QWidget* parent);
 };

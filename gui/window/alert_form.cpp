@@ -1,7 +1,6 @@
 #include "gui/window/alert_form.h"
 
 #include <QHBoxLayout>
-#include <cmath>
 
 #include "gui/widgets/basics.h"
 #include "gui/widgets/layouts.h"
@@ -31,7 +30,7 @@ AlertForm::AlertForm(Session& session, PreferenceList& list) : QObject(&list), s
   notFinite_ = new QCheckBox(tr("warn when it is not a number, or infinite"));
   notFinite_->setObjectName(QStringLiteral("alert-not_finite"));
   notFinite_->setAccessibleName(tr("Loss not finite"));
-  notFinite_->setToolTip(tr("Of any step; training seldom recovers from it"));
+  notFinite_->setToolTip(tr("In any step; training seldom recovers from it"));
   connect(notFinite_, &QCheckBox::toggled, this, &AlertForm::edited);
   list.addRow(tr("Loss not finite"), notFinite_);
   addRule(list, tr("Loss spike"), tr("from"), tr("deviations above the median"),

@@ -20,14 +20,34 @@ QDBusMessage callOf(const QString& method) {
   return QDBusMessage::createMethodCall(kService, kServicePath, kService, method);
 }
 
+/// Opens the bus, which takes 25 seconds where the bus does not answer. Joined as the process ends.
+Worker& opener() {
+  // Qt's list of connections outlives the thread that uses it: looking one up makes the list.
+  [[maybe_unused]] static const bool listed = QDBusConnection(QStringLiteral("none")).isConnected();
+  static Worker worker;
+  return worker;
+}
+
 }  // namespace
 
+DesktopNotes::DesktopNotes(QObject* parent) : QObject(parent), opening_(opener(), this) {}
+
 void DesktopNotes::show(const DesktopNote& note) {
-  if (!bus_) bus_ = QDBusConnection::sessionBus();
-  if (!bus_->isConnected()) return Q_EMIT failed(note);
-  if (markup_) return send(note);
   waiting_.push_back(note);
-  if (!asking_) ask();
+  if (bus_) return goOn();
+  if (opening_.running()) return;
+  opening_.add([] { return QDBusConnection::sessionBus(); },
+               [this](const QDBusConnection& bus) {
+                 bus_ = bus;
+                 goOn();
+               });
+}
+
+/// The next step for the notes that wait.
+void DesktopNotes::goOn() {
+  if (!bus_->isConnected()) return fail(std::exchange(waiting_, {}));
+  if (!markup_) return asking_ ? void() : ask();
+  for (const DesktopNote& note : std::exchange(waiting_, {})) send(note);
 }
 
 void DesktopNotes::ask() {
@@ -51,7 +71,7 @@ void DesktopNotes::begin(bool markup) {
     bus_->connect(kService, kServicePath, kService, QStringLiteral("NotificationClosed"), this,
                   SLOT(onClosed(uint, uint)));
   }
-  for (const DesktopNote& note : std::exchange(waiting_, {})) send(note);
+  goOn();
 }
 
 void DesktopNotes::send(const DesktopNote& note) {
@@ -81,6 +101,7 @@ void DesktopNotes::fail(std::vector<DesktopNote> notes) {
 }
 
 void DesktopNotes::withdraw() {
+  waiting_.clear();
   for (auto each = shown_.keyBegin(); each != shown_.keyEnd(); ++each)
     bus_->asyncCall(callOf(QStringLiteral("CloseNotification")) << *each);
   shown_.clear();

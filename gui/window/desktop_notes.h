@@ -1,6 +1,6 @@
-// Notifications by the desktop's own service (org.freedesktop.Notifications on the session's bus),
-// which desktops without a tray have too. Nothing waits for it: its answers come as events. GUI
-// thread only.
+// Notifications through the desktop's own service (org.freedesktop.Notifications on the session
+// bus), which desktops without a tray have too. No call blocks: the bus is opened on a thread of
+// its own, and replies arrive as events. GUI thread only.
 #pragma once
 
 #include <QDBusConnection>
@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "gui/models/worker.h"
 #include "gui/theme/icons.h"
 
 namespace heddle::gui {
@@ -23,16 +24,16 @@ class DesktopNotes : public QObject {
   Q_OBJECT
 
  public:
-  using QObject::QObject;
+  explicit DesktopNotes(QObject* parent = nullptr);
 
   void show(const DesktopNote& note);
-  /// Those that are shown go.
+  /// Closes the notifications that are shown or waiting.
   void withdraw();
 
  Q_SIGNALS:
-  /// A person wants to see the run.
+  /// The user clicked on the run's notification.
   void opened(qint64 run);
-  /// No service has taken it.
+  /// No service accepted it.
   void failed(const heddle::gui::DesktopNote& note);
 
  private Q_SLOTS:
@@ -40,6 +41,7 @@ class DesktopNotes : public QObject {
   void onClosed(uint id, uint reason);
 
  private:
+  void goOn();
   void ask();
   void begin(bool markup);
   void send(const DesktopNote& note);
@@ -49,8 +51,9 @@ class DesktopNotes : public QObject {
   std::optional<bool> markup_;  // whether the service reads texts as markup; none: not yet known
   bool asking_ = false;
   bool listening_ = false;
-  std::vector<DesktopNote> waiting_;  // for the answer
+  std::vector<DesktopNote> waiting_;  // for the bus, then for the service's reply
   QHash<uint, qint64> shown_;         // runs by the service's ids
+  Job opening_;
 };
 
 }  // namespace heddle::gui

@@ -1,5 +1,5 @@
-// What the window of one store showed last, in a file of the settings folder: another store has
-// another one, and so has another file that takes a store's place. GUI thread only.
+// The last state of a store's window, in a file in the settings folder. Each store has its own, and
+// so does another file that takes a store's place. GUI thread only.
 #pragma once
 
 #include <QJsonObject>

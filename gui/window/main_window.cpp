@@ -191,7 +191,7 @@ void MainWindow::showHelp() {
 
 void MainWindow::startTour() {
   if (findChild<Tour*>() != nullptr) return;
-  new Tour(
+  auto* tour = new Tour(
       this,
       {{QStringLiteral("compose"), QStringLiteral("prediction"), tr("Plan before you train"),
         tr("Memory, speed and a timeline, predicted while you change the recipe. Red-orange is "
@@ -203,6 +203,7 @@ void MainWindow::startTour() {
         tr("Ctrl+Shift+P finds runs, pages and commands. F1 shows the help of the page that you "
            "are on, and all keys.")}},
       [this](const QString& name) { showPage(name); });
+  connect(tour, &Tour::ended, this, [this] { currentPage()->setFocus(Qt::OtherFocusReason); });
 }
 
 void MainWindow::connectSession() {

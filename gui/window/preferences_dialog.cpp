@@ -58,8 +58,8 @@ PreferencesDialog::PreferencesDialog(Session& session, QWidget* parent)
 void PreferencesDialog::addAppearance() {
   const Preferences& now = preferences();
   list_->beginSection(tr("Appearance"));
-  addChoice(tr("Theme"), {tr("as the system's"), tr("dark"), tr("light")},
-            static_cast<int>(now.theme), tr("The system's is followed when it changes"),
+  addChoice(tr("Theme"), {tr("same as the system"), tr("dark"), tr("light")},
+            static_cast<int>(now.theme), tr("Follows the system when it changes"),
             [](Preferences& chosen, int index) { chosen.theme = static_cast<Theme::Mode>(index); });
   addChoice(
       tr("Dates"), {tr("17 min ago, yesterday, 18 Nov"), tr("2026-11-18 14:10")},
@@ -72,12 +72,12 @@ void PreferencesDialog::addCharts() {
   list_->beginSection(tr("Charts"));
   addNumber(tr("Smoothing"), 0, Preferences::kMaxSmoothing, now.smoothing, tr("none"),
             tr("steps until a sample counts half"),
-            tr("Charts that you have given another smoothing keep it"),
+            tr("Charts with a smoothing of their own keep it"),
             [](Preferences& chosen, int steps) { chosen.smoothing = steps; });
-  addTick(tr("Raw curve"), tr("faint, behind the smoothed one"), tr("Of charts that are smoothed"),
+  addTick(tr("Raw curve"), tr("faint, behind the smoothed one"), tr("In charts that are smoothed"),
           now.samplesBehind, [](Preferences& chosen, bool on) { chosen.samplesBehind = on; });
   addChoice(tr("x axis"), chartXWords(), static_cast<int>(now.x),
-            tr("Charts that you have given another one keep it"),
+            tr("Charts with an axis of their own keep it"),
             [](Preferences& chosen, int index) { chosen.x = static_cast<ChartX>(index); });
   addNumber(tr("Runs at first"), 1, Preferences::kMaxCompared, now.comparedAtFirst, {},
             tr("newest runs in Compare"), tr("Until you choose runs there"),
@@ -86,10 +86,10 @@ void PreferencesDialog::addCharts() {
 
 void PreferencesDialog::addNotifications() {
   const Preferences& now = preferences();
-  list_->beginSection(tr("Notifications of the desktop, while another window is in use"));
+  list_->beginSection(tr("Desktop notifications while another window is in use"));
   addTick(tr("A run ends"), tr("notify"), tr("It has done its steps, or was stopped"),
           now.notifiesEnds, [](Preferences& chosen, bool on) { chosen.notifiesEnds = on; });
-  addTick(tr("A run fails"), tr("notify"), tr("Or is lost: no word from its hosts"),
+  addTick(tr("A run fails"), tr("notify"), tr("Or is lost: its hosts no longer answer"),
           now.notifiesFailures, [](Preferences& chosen, bool on) { chosen.notifiesFailures = on; });
   addTick(tr("A run gives an alert"), tr("notify"), tr("By the rules below"), now.notifiesAlerts,
           [](Preferences& chosen, bool on) { chosen.notifiesAlerts = on; });

@@ -19,10 +19,7 @@ constexpr int kBubbleWidth = 320, kGap = 12, kAround = 4, kFollowMilliseconds = 
 
 Tour::Tour(QWidget* window, std::vector<TourStep> steps,
            std::function<void(const QString&)> showPage)
-    : QWidget(window),
-      steps_(std::move(steps)),
-      showPage_(std::move(showPage)),
-      before_(parent->window()->focusWidget()) {
+    : QWidget(window), steps_(std::move(steps)), showPage_(std::move(showPage)) {
   setObjectName(QStringLiteral("tourCover"));
   setAttribute(Qt::WA_DeleteOnClose);
   bubble_ = new QFrame(this);
@@ -105,7 +102,7 @@ void Tour::place() {
 
 void Tour::end() {
   following_.stop();
-  if (before_) before_->setFocus();
+  Q_EMIT ended();
   close();
 }
 

@@ -4,7 +4,6 @@
 
 #include <QFrame>
 #include <QLabel>
-#include <QPointer>
 #include <QPushButton>
 #include <QTimer>
 #include <functional>
@@ -27,6 +26,10 @@ class Tour : public QWidget {
   /// Covers the window until it ends, and deletes itself then. `showPage` goes to a step's page.
   Tour(QWidget* window, std::vector<TourStep> steps, std::function<void(const QString&)> showPage);
 
+ Q_SIGNALS:
+  /// The keyboard is free.
+  void ended();
+
  protected:
   void paintEvent(QPaintEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
@@ -48,8 +51,7 @@ class Tour : public QWidget {
   QLabel* count_;
   QPushButton* leave_;
   QPushButton* next_;
-  QPointer<QWidget> before_;  // had the focus
-  QTimer following_;          // a page that was just shown reads and moves its parts for a while
+  QTimer following_;  // a page that was just shown reads and moves its parts for a while
   QRect at_;
 };
 

@@ -30,7 +30,7 @@ constexpr int kIngestRuns = 10, kIngestMetrics = 200, kStepsASecond = 10;
 constexpr auto kBeat = std::chrono::milliseconds(1000 / kStepsASecond);
 constexpr int kProbeMs = 10;
 constexpr double kMaxDelayMs = 50, kMaxBytesASample = 12, kMaxGrowthMiB = 8;
-constexpr size_t kMemoryEveryS = 10, kFilledS = 60;  // by then caches are full
+constexpr size_t kMemoryEveryS = 10, kFilledS = 60;  // caches are full after that
 
 /// Writes at the pace, on a thread of its own, as hosts' feeds do.
 class Feed {
@@ -177,7 +177,7 @@ int main(int argc, char** argv) {
       delays[delays.size() / 2], p99, kMaxDelayMs, verdict(p99 <= kMaxDelayMs), delays.back());
   double growth = 0;
   if (memory.size() > kFilledS / kMemoryEveryS) {
-    // Without the moments in which a log is compacted.
+    // Between compactions.
     const auto lowest = [](auto from, auto to) { return *std::min_element(from, to); };
     const auto minute = memory.begin() + kFilledS / kMemoryEveryS;
     const double filled = lowest(minute - 3, minute), end = lowest(memory.end() - 3, memory.end());

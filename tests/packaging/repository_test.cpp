@@ -188,7 +188,7 @@ class RepositoryTest : public QObject {
     QVERIFY2(faults.isEmpty(), listed(faults));
   }
 
-  // Whatever comes from outside may be a pipe, a link or somebody else's: see the header.
+  // A file from outside may be a pipe, a link or somebody else's: see the header.
   void files_are_opened_in_one_place() {
     const QStringList openers{
         "base/read_file.cpp",                          // a pipe that a user names

@@ -110,7 +110,7 @@ class TranslationTest : public QObject {
     QVERIFY2(faults.isEmpty(), qPrintable('\n' + faults.join('\n')));
   }
 
-  // format::plural takes nothing else, so that a language has all its forms of a number.
+  // format::plural takes nothing else, so that each language has all its plural forms.
   void every_counted_noun_is_a_source_of_translation() {
     static const QRegularExpression noun(R"x(constexpr Noun k\w+\{\s*([^;]*)\};)x");
     static const QRegularExpression source(
@@ -122,7 +122,7 @@ class TranslationTest : public QObject {
       QVERIFY2(forms.contains(source), qPrintable(forms));
     }
     QVERIFY(nouns > 20);
-    // Nor does anybody else put an ending to a noun.
+    // No other code appends a plural ending.
     static const QRegularExpression ending(R"x([?:]\s*(\w+\()?"s")x");
     for (const QString& path : repository::tracked_files())
       if (path.startsWith("gui/") && repository::is_cpp(path) && path != "gui/format.cpp")

@@ -1,4 +1,4 @@
-// Step records that come in columns are in the store as if they had come as frames.
+// Step records in columns are stored exactly like the same records as frames.
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using namespace heddle::storage;
 
 namespace {
 
-/// Columns whose cells may be missing, of `metrics` metrics; `full`: none is.
+/// Columns of `metrics` metrics with missing cells; `full`: with none missing.
 StepColumns columns_of(int64_t first, size_t steps, int metrics, uint64_t first_seq, bool full) {
   std::mt19937 random(static_cast<unsigned>(first));
   StepColumns columns{first_seq, {}, {}, {}};
@@ -43,7 +43,7 @@ struct Stored {
   LogDigest digest;
   RunSummary summary;
   std::map<std::string, MetricSummary> metrics;
-  std::string log;  // made again
+  std::string log;  // rebuilt from the store
   std::map<std::string, std::vector<Bin>> bins;
 };
 
@@ -100,7 +100,7 @@ const std::string kStart =
 class ColumnsTest : public QObject {
   Q_OBJECT
 
-  /// Both ways of the same parts.
+  /// Stores the same parts both ways.
   void compare(const std::vector<StepColumns>& parts) {
     StoreFixture store;
     const RunId frames = store.create("frames"), columns = store.create("columns");
@@ -118,14 +118,14 @@ class ColumnsTest : public QObject {
   }
 
  private Q_SLOTS:
-  void columns_are_what_their_frames_are() {
+  void columns_are_stored_like_their_frames() {
     compare({columns_of(1, 3000, 5, 1, true)});
     compare({columns_of(1, 3000, 5, 1, false)});
     compare({columns_of(0, 700, 3, 1, true), columns_of(5000, 2500, 4, 701, false),
              columns_of(20'000, 1, 2, 3201, true)});
   }
 
-  void what_chunks_cannot_have_stays_a_record() {
+  void values_that_chunks_cannot_hold_stay_records() {
     StepColumns taken = columns_of(1, 600, 3, 1, true);
     taken.metrics.insert(taken.metrics.end() - 1, {"time", {5, 6}, {1, 2}});
     compare({taken});
@@ -145,7 +145,7 @@ class ColumnsTest : public QObject {
       return done ? std::string() : done.error().message;
     };
     QCOMPARE(refused(columns_of(1000, 5, 2, 50, true)),
-             std::string("record 50 is there where record 51 comes next"));
+             std::string("found record 50 instead of record 51"));
     QVERIFY(refused(columns_of(7, 5, 2, 51, true)).starts_with("15 samples are not after"));
     StepColumns twice = columns_of(1000, 5, 2, 51, true);
     twice.steps[3] = twice.steps[2];

@@ -83,7 +83,7 @@ class DamageTest : public QObject {
                  reader->damage()->c_str());
       const auto lr = reader->column("recipe.optimizer.lr");
       QVERIFY(!lr || lr->size() == kRuns || reader->damage());
-      // Whatever is read of a run says so where it cannot be.
+      // Each read of a run either works or reports the damage.
       for (const RunSummary& run : *runs) {
         if (run.id % 9 != 0) continue;
         QVERIFY(is_read_or_told(reader->run(run.id)));

@@ -6,7 +6,6 @@
 
 #include "storage/migrations.h"
 #include "storage/schema.h"
-#include "storage/trust.h"
 #include "tests/storage/store_fixture.h"
 #include "tests/support/test_class.h"
 

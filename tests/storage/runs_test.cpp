@@ -3,7 +3,6 @@
 
 #include <QtTest>
 #include <algorithm>
-#include <thread>
 
 #include "storage/clock.h"
 #include "storage/json.h"
@@ -136,7 +135,7 @@ class RunsTest : public QObject {
     std::ranges::sort(wanted);
     QCOMPARE(tags, wanted);
     QVERIFY(!other->change_tags(run + 1, {"x"}).get());
-    // A change to what is there already is none.
+    // A change to the same tags changes nothing.
     const int64_t cursor = must(store.reader.runs_changed_since(0)).cursor;
     must(other->change_tags(run, {"new"}, {"old"}));
     QVERIFY(must(store.reader.runs_changed_since(cursor)).changed.empty());

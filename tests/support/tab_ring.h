@@ -1,5 +1,5 @@
-// Where Tab leads, there and back: what it does not reach, whether its order is the one in which
-// one reads, and whether one sees where the keyboard is.
+// Where Tab leads, forward and back: the widgets that it misses, whether its order is the reading
+// order, and whether the focus is visible.
 #pragma once
 
 #include <QApplication>
@@ -15,10 +15,10 @@ namespace heddle {
 
 struct TabRound {
   QList<QWidget*> reached;
-  QString trap;  // where Tab does not go on; empty: it came back to where it began
+  QString trap;  // where Tab gets stuck; empty: it returned to its start
 };
 
-/// Presses Tab, or Shift+Tab, until the focus is where it was before; `at` is told each stop.
+/// Presses Tab, or Shift+Tab, until the focus is back where it began. Calls `at` for each stop.
 inline TabRound tabRound(QWidget* window, Qt::Key key = Qt::Key_Tab,
                          const std::function<void(QWidget*)>& at = {}) {
   constexpr int kMaxStays = 200;  // from link to link in a text
@@ -45,7 +45,7 @@ inline TabRound tabRound(QWidget* window, Qt::Key key = Qt::Key_Tab,
   return round;
 }
 
-/// Where the arrows go from a reached member of its group.
+/// Whether the arrow keys reach it from another member of its group.
 inline bool isReachedByArrows(const QWidget* widget, const QList<QWidget*>& reached) {
   const auto* button = qobject_cast<const QAbstractButton*>(widget);
   if (!button || !button->group()) return false;
@@ -73,38 +73,36 @@ inline QStringList unreached(const QWidget* window, const TabRound& round) {
   return faults;
 }
 
-/// A line for each stop that is read before the one before it: above it and not in a column at its
-/// right, or left of it in the same row. Of the two, the parts that differ of the nearest widget
-/// around both are compared.
-inline QStringList outOfOrder(const TabRound& round) {
-  if (round.reached.isEmpty()) return {};
-  // It begins with the uppermost.
-  const auto place = [](QWidget* stop) {
-    const QPoint at = stop->mapTo(stop->window(), QPoint());
-    return std::pair(at.y(), at.x());
-  };
-  const auto first = std::ranges::min_element(round.reached, {}, place) - round.reached.begin();
-  const QList<QWidget*> stops = round.reached.mid(first) + round.reached.mid(0, first);
-  QStringList faults;
-  for (qsizetype i = 1; i < stops.size(); ++i) {
-    QWidget *before = stops[i - 1], *after = stops[i];
-    const QString words = describe(after) + QStringLiteral("\n    after ") + describe(before);
-    if (before->window() != after->window() || before->isAncestorOf(after) ||
-        after->isAncestorOf(before))
-      continue;
-    while (!before->parentWidget()->isAncestorOf(after)) before = before->parentWidget();
-    while (after->parentWidget() != before->parentWidget()) after = after->parentWidget();
-    const QRect one = before->geometry(), second = after->geometry();
-    const int shared = std::min(one.bottom(), second.bottom()) - std::max(one.top(), second.top());
-    const bool sameRow = shared > std::min(one.height(), second.height()) / 2;
-    const bool above = second.bottom() <= one.top() && second.left() < one.right();
-    if (above || (sameRow && second.right() <= one.left()))
-      faults << QStringLiteral("out of order: ") + words;
-  }
-  return faults;
+/// Whether one reads `after` before `before`: it is above and not in a column to the right, or left
+/// in the same row. Compares the children of their nearest common parent that contain them.
+inline bool isReadEarlier(const QWidget* after, const QWidget* before) {
+  if (before->window() != after->window() || before->isAncestorOf(after) ||
+      after->isAncestorOf(before))
+    return false;
+  while (!before->parentWidget()->isAncestorOf(after)) before = before->parentWidget();
+  while (after->parentWidget() != before->parentWidget()) after = after->parentWidget();
+  const QRect one = before->geometry(), second = after->geometry();
+  const int shared = std::min(one.bottom(), second.bottom()) - std::max(one.top(), second.top());
+  const bool sameRow = shared > std::min(one.height(), second.height()) / 2;
+  const bool above = second.bottom() <= one.top() && second.left() < one.right();
+  return above || (sameRow && second.right() <= one.left());
 }
 
-/// Looks at each stop while it has the keyboard, and after.
+/// A line for each stop that should come before the previous one. A round goes back once, from its
+/// end to its beginning.
+inline QStringList outOfOrder(const TabRound& round) {
+  QStringList faults;
+  for (qsizetype i = 0; i < round.reached.size(); ++i) {
+    const QWidget *before = round.reached[i],
+                  *after = round.reached[(i + 1) % round.reached.size()];
+    if (before != after && isReadEarlier(after, before))
+      faults << QStringLiteral("out of order: ") + describe(after) +
+                    QStringLiteral("\n    after ") + describe(before);
+  }
+  return faults.size() > 1 ? faults : QStringList();
+}
+
+/// Compares each stop's look with and without the focus.
 class FocusWatch {
  public:
   void at(QWidget* stop) {
@@ -131,7 +129,7 @@ class FocusWatch {
   QStringList faults_;
 };
 
-/// All of that for a window, a dialog or a popup.
+/// All of these checks for a window, a dialog or a popup.
 inline QStringList tabFaults(QWidget* window) {
   FocusWatch watch;
   const TabRound there = tabRound(window, Qt::Key_Tab, [&](QWidget* stop) { watch.at(stop); });

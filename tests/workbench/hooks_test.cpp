@@ -7,6 +7,7 @@
 #include <QTcpSocket>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -43,21 +44,20 @@ class HooksTest : public QObject {
     const auto row = [](const char* text, const char* fault) {
       QTest::newRow(text) << text << fault;
     };
-    row(R"({"on": ["done"]})", "valid: a list of hooks");
-    row(R"([7])", "hook 1: valid: an object with on, and one of command, webhook, mail");
-    row(R"([{"on": ["done"], "mail": "a@b"}, {"mail": "a@b"}])",
+    row("{'on': ['done']}", "valid: a list of hooks");
+    row("[7]", "hook 1: valid: an object with on, and one of command, webhook, mail");
+    row("[{'on': ['done'], 'mail': 'a@b'}, {'mail': 'a@b'}]",
         "hook 2: on is missing; valid: done, ");
-    row(R"([{"on": ["finished"], "mail": "a@b"}])",
+    row("[{'on': ['finished'], 'mail': 'a@b'}]",
         "hook 1: on: there is no event \"finished\"; valid: done, ");
-    row(R"([{"on": ["done"]}])", "hook 1: valid: one of command, webhook, mail");
-    row(R"([{"on": ["done"], "mail": "a@b", "webhook": "https://a"}])",
+    row("[{'on': ['done']}]", "hook 1: valid: one of command, webhook, mail");
+    row("[{'on': ['done'], 'mail': 'a@b', 'webhook': 'https://a'}]",
         "hook 1: valid: one of command, webhook, mail");
-    row(R"([{"on": ["done"], "command": "run me"}])", "hook 1: command: valid: a list of texts");
-    row(R"([{"on": ["done"], "webhook": "file:///etc/passwd"}])",
+    row("[{'on': ['done'], 'command': 'run me'}]", "hook 1: command: valid: a list of texts");
+    row("[{'on': ['done'], 'webhook': 'file:///etc/passwd'}]",
         "hook 1: webhook: valid: an address that begins with https://");
-    row(R"([{"on": ["done"], "mail": "a@b\nBcc: c@d"}])", "hook 1: mail: valid: one address");
-    row(R"([{"on": ["done"], "programm": []}])",
-        "hook 1: there is no key \"programm\"; valid: on, ");
+    row("[{'on': ['done'], 'mail': 'a@b\\nBcc: c@d'}]", "hook 1: mail: valid: one address");
+    row("[{'on': ['done'], 'programm': []}]", "hook 1: there is no key \"programm\"; valid: on, ");
   }
   void faulty_hooks_are_explained() {
     QFETCH(QString, text);
@@ -71,9 +71,9 @@ class HooksTest : public QObject {
   }
 
   void a_program_gets_the_event() {
-    write(R"([{"on": ["failed"], "command": ["/bin/sh", "-c", "cat > \"$0\"", ")" + path("event") +
-          R"("]}, {"on": ["done"], "command": ["/bin/sh", "-c", "touch \"$0\"", ")" +
-          path("other") + R"("]}])");
+    write("[{'on': ['failed'], 'command': ['/bin/sh', '-c', 'cat > $0', '" + path("event") +
+          "']}, {'on': ['done'], 'command': ['/bin/sh', '-c', 'touch $0', '" + path("other") +
+          "']}]");
     end(storage::RunState::failed, "rank 1 was killed\nby somebody");
     const auto event = nlohmann::json::parse(read_text(path("event")));
     QCOMPARE(event["event"].get<std::string>(), std::string("failed"));
@@ -87,8 +87,8 @@ class HooksTest : public QObject {
   }
 
   void alerts_and_their_ends_are_events() {
-    write(R"([{"on": ["alert", "over"], "command": ["/bin/sh", "-c", "cat >> \"$0\"", ")" +
-          path("events") + R"("]}])");
+    write("[{'on': ['alert', 'over'], 'command': ['/bin/sh', '-c', 'cat >> $0', '" +
+          path("events") + "']}]");
     {
       Hooks hooks(path("store.sqlite"), *writer_, run_);
       hooks.alert({AlertKind::spike, false, "step 40: loss 9.4"});
@@ -102,8 +102,9 @@ class HooksTest : public QObject {
   }
 
   void a_hook_that_fails_is_said_in_the_run_s_log() {
-    write(R"([{"on": ["done"], "command": ["/bin/sh", "-c", "echo no such channel >&2; exit 3"]},
-              {"on": ["done"], "command": ["/nowhere/notify"]}])");
+    write(
+        "[{'on': ['done'], 'command': ['/bin/sh', '-c', 'echo no such channel >&2; exit 3']}, "
+        "{'on': ['done'], 'command': ['/nowhere/notify']}]");
     end(storage::RunState::done, "");
     const std::string text = log();
     QVERIFY2(text.starts_with("hook: /bin/sh ended with exit code 3: no such channel"),
@@ -134,7 +135,7 @@ class HooksTest : public QObject {
         socket->disconnectFromHost();
       });
     });
-    write(QStringLiteral(R"([{"on": ["done"], "webhook": "http://127.0.0.1:%1/hook"}])")
+    write(QStringLiteral("[{'on': ['done'], 'webhook': 'http://127.0.0.1:%1/hook'}]")
               .arg(server.serverPort())
               .toStdString());
     must(writer_->set_state(run_, storage::RunState::done, "", 0).get());
@@ -149,7 +150,11 @@ class HooksTest : public QObject {
   std::string path(const std::string& name) const {
     return folder_->filePath(QString::fromStdString(name)).toStdString();
   }
-  static void write(const std::string& text) { std::ofstream(hooks_path()) << text; }
+  /// With ' in place of ".
+  static void write(std::string text) {
+    std::ranges::replace(text, '\'', '"');
+    std::ofstream(hooks_path()) << text;
+  }
 
   void end(storage::RunState state, const std::string& cause) {
     must(writer_->set_state(run_, state, cause, 0).get());

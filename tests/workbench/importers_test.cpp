@@ -55,6 +55,15 @@ const Importer kLosses{"*.losses", "a file of losses", recognise_losses, identif
 class ImportersTest : public QObject {
   Q_OBJECT
 
+  /// In folders of ten.
+  static void write_logs(const RunFixture& fixture, int count) {
+    for (int i = 0; i < count; ++i) {
+      const std::string folder = fixture.path(fmt::format("logs/{:02}", i / 10));
+      std::filesystem::create_directories(folder);
+      std::ofstream(fmt::format("{}/{}.csv", folder, i % 10)) << "step,loss\n1," << i << "\n";
+    }
+  }
+
  private Q_SLOTS:
   void a_foreign_kind_becomes_a_run() {
     RunFixture fixture;
@@ -76,6 +85,43 @@ class ImportersTest : public QObject {
     storage::Reader reader = must(storage::Reader::open(fixture.store));
     QCOMPARE(must(reader.runs_that_began(*kLosses.identify(path))),
              std::vector<storage::RunId>{run.id});
+  }
+
+  void a_search_that_is_stopped_looks_at_no_more_files() {
+    RunFixture fixture;
+    const auto writer = must(storage::Writer::open(fixture.store));
+    write_logs(fixture, 300);
+    size_t seen = 0, calls = 0;
+    const auto done =
+        import_runs(fixture.store, *writer, {fixture.path("logs")}, [&](const ImportProgress& at) {
+          ++calls;
+          seen = at.seen;
+          return seen < 20;
+        });
+    QVERIFY(done.empty());
+    QCOMPARE(seen, size_t{20});
+    QCOMPARE(calls, size_t{21});
+    QVERIFY(must(must(storage::Reader::open(fixture.store)).runs()).empty());
+  }
+
+  // In the middle of the third run's log.
+  void an_import_that_is_stopped_keeps_the_runs_before() {
+    RunFixture fixture;
+    const auto writer = must(storage::Writer::open(fixture.store));
+    write_logs(fixture, 6);
+    int parts = 0;
+    const auto done =
+        import_runs(fixture.store, *writer, {fixture.path("logs")},
+                    [&](const ImportProgress& at) { return at.done < 2 || ++parts < 3; });
+    QCOMPARE(parts, 3);
+    QCOMPARE(done.size(), size_t{2});
+    for (const Imported& one : done) QVERIFY(one.run);
+    const auto runs = must(must(storage::Reader::open(fixture.store)).runs());
+    QCOMPARE(runs.size(), size_t{2});
+    for (const auto& run : runs) QCOMPARE(run.state, storage::RunState::done);
+    // The same again takes in the others.
+    QCOMPARE(import_runs(fixture.store, *writer, {fixture.path("logs")}).size(), size_t{6});
+    QCOMPARE(must(must(storage::Reader::open(fixture.store)).runs()).size(), size_t{6});
   }
 
   void a_path_without_a_run_names_every_kind() {

@@ -1,10 +1,13 @@
 // A comparison as one file: all parts are there, and names and notes from outside stay text.
 #include "workbench/report/report.h"
 
+#include <fmt/format.h>
+
 #include <QTemporaryDir>
 #include <QXmlStreamReader>
 #include <QtTest>
 
+#include "base/number_text.h"
 #include "storage/writer.h"
 #include "tests/support/results.h"
 #include "tests/support/test_class.h"
@@ -92,13 +95,13 @@ class ReportTest : public QObject {
     QVERIFY(html.contains("−953 MiB") || html.contains("−954 MiB"));
   }
 
-  // As the Compare page has them.
-  void charts_colours_and_groups_are_those_that_are_asked_for() {
+  // As on the Compare page.
+  void charts_colours_and_groups_follow_the_query() {
     auto reader = must(storage::Reader::open(store_));
     ReportQuery asked = query_;
     asked.charts = {{.metric = "tokens_per_second", .x = "time"},
                     {.metric = "loss", .difference = true},
-                    {.metric = "grad_norm"}};  // that nobody has
+                    {.metric = "grad_norm"}};  // a metric that no run has
     asked.colors = {{asked.runs[0], "#123456"}};
     asked.colored_by = "optimizer.lr";
     asked.groups = {{asked.runs[1], "sweep <a>"}};
@@ -152,7 +155,7 @@ class ReportTest : public QObject {
     run.color = "#12ab34 square";
     QCOMPARE(run_color(run, 1), std::string("#12ab34"));
     run.color = "#ffffff";
-    QCOMPARE(run_color(run, 1), std::string("#888888"));  // seen on paper
+    QCOMPARE(run_color(run, 1), std::string("#888888"));  // visible on paper
     for (const char* none : {"", "red", "square"}) {
       run.color = none;
       QCOMPARE(run_color(run, 1), std::string("#d55e00"));
@@ -176,7 +179,7 @@ class ReportTest : public QObject {
         if (xml.readNext() == QXmlStreamReader::StartElement)
           elements.insert(xml.name().toString());
       QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
-      elements -= {"svg", "rect", "line", "polyline", "text"};
+      elements -= {"svg", "rect", "line", "polyline", "polygon", "text"};
       QVERIFY2(elements.isEmpty(), qPrintable(elements.values().join(' ')));
     }
   }
@@ -201,6 +204,20 @@ class ReportTest : public QObject {
       ++rows;
     }
     QVERIFY(rows > 10);
+  }
+
+  void ticks_differ_and_end_without_zeroes() {
+    const auto loss = [](double tick, int more) { return fmt::format("{:.{}f}", tick, 3 + more); };
+    const std::vector<std::string> round = {"4", "5", "6"}, fine = {"4.0001", "4.0002"};
+    QCOMPARE(tick_texts({4, 5, 6}, loss), round);
+    QCOMPARE(tick_texts({4.0001, 4.0002}, loss), fine);
+    const auto bytes = [](double tick, int more) { return bytes_text(tick, more); };
+    const double half = 0.5 * (1 << 20);
+    const std::vector<std::string> memory = {"584.0 MiB", "584.5 MiB", "585.0 MiB"};
+    QCOMPARE(tick_texts({1168 * half, 1169 * half, 1170 * half}, bytes), memory);
+    const auto time = [](double tick, int more) { return seconds_text(tick, more); };
+    const std::vector<std::string> seconds = {"5 s", "10 s"};
+    QCOMPARE(tick_texts({5, 10}, time), seconds);
   }
 
   void many_runs_are_rows() {

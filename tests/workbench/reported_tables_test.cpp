@@ -1,5 +1,5 @@
-// What people have reported of run tables, groups, tags and CSV files of other tools, tried on the
-// commands. Each case names the reports.
+// Public bug reports about other tools' run tables, groups, tags and CSV files, tried on Heddle's
+// commands. Each case names its reports.
 #include <QTemporaryDir>
 #include <QTest>
 #include <cmath>
@@ -31,7 +31,7 @@ class ReportedTablesTest : public QObject {
     folder_.reset();
   }
 
-  // wandb 9777: a learning rate of 0.003 made groups of its own, with another number on them.
+  // wandb 9777: a learning rate of 0.003 split into several groups, labelled with another number.
   void one_value_however_spelled_is_one_group() {
     add("plain", values_of("[optimizer]\nlr = 0.003\n"), {3});
     add("exponent", values_of("[optimizer]\nlr = 3e-3\n"), {2});
@@ -47,7 +47,7 @@ class ReportedTablesTest : public QObject {
              text.c_str());
   }
 
-  // wandb 8154, 3404, 6672: a group's maximum was no run's, and its mean was of a hundred runs.
+  // wandb 8154, 3404, 6672: a group's maximum was no run's, and its mean covered a hundred runs.
   void figures_of_a_large_group_are_of_all_its_runs() {
     double sum = 0;
     for (int i = 0; i < 250; ++i) {
@@ -62,12 +62,12 @@ class ReportedTablesTest : public QObject {
     QCOMPARE(loss["min"], json(1.0));
     QVERIFY(std::abs(loss["max"].get<double>() - 3.49) < 1e-9);
     QCOMPARE(groups[0]["columns"]["max(loss)"]["max"], json(4.0));
-    // mlflow 5365: what sorting showed was the best of the first hundred.
+    // mlflow 5365: sorting showed the best of only the first hundred.
     const json best = runs({"--sort", "loss", "--limit", "1"});
     QCOMPARE(best[0]["name"], json("run-0"));
   }
 
-  // wandb 9046: runs that lack a key have a place of their own in the tree.
+  // wandb 9046: runs without a key are a group of their own in the tree.
   void runs_without_the_inner_key_are_a_group_of_it() {
     add("adam-1", {{"optimizer.name", "\"adamw\""}, {"optimizer.beta", "0.9"}}, {1});
     add("adam-2", {{"optimizer.name", "\"adamw\""}, {"optimizer.beta", "0.95"}}, {2});
@@ -81,8 +81,8 @@ class ReportedTablesTest : public QObject {
     }
   }
 
-  // wandb 6603, 4501: samples were missing from the downloaded file. mlflow 22826: infinity was
-  // another number there.
+  // wandb 6603, 4501: samples were missing from the downloaded file. mlflow 22826: infinity became
+  // another number in it.
   void a_csv_file_has_every_sample() {
     add("odd", {}, {3, NAN, INFINITY, -INFINITY, 1e-300, 0.1 + 0.2});
     const std::string to = folder_->filePath("out").toStdString();
@@ -100,8 +100,8 @@ class ReportedTablesTest : public QObject {
     QCOMPARE((values.mid(1, 3)), (QStringList{"nan", "inf", "-inf"}));
   }
 
-  // mlflow 3406, nni 2775: one run with NaN or without the metric, and sorting failed or began
-  // with it.
+  // mlflow 3406, nni 2775: with one run with NaN or without the metric, sorting failed or put it
+  // first.
   void sorting_puts_nan_and_nothing_last_both_ways() {
     add("two", {}, {2});
     add("nan", {}, {NAN});
@@ -111,7 +111,7 @@ class ReportedTablesTest : public QObject {
     QCOMPARE(names({"--sort", "-loss"}), QString("two one nan none"));
   }
 
-  // mlflow 2956, 6348: 1e-5 came after 9e-6 as a word does.
+  // mlflow 2956, 6348: numbers such as 1e-5 and 9e-6 were sorted as words.
   void numbers_sort_as_numbers_however_written() {
     for (const char* lr : {"3e-4", "9e-06", "0.01", "1e-5", "10", "2"})
       add(std::string("lr-") + lr, {{"optimizer.lr", lr}}, {1});
@@ -134,7 +134,7 @@ class ReportedTablesTest : public QObject {
     QCOMPARE(names({"--filter", "\"acc @ 5 (%)\" > 6"}), QString("odd"));
   }
 
-  // mlflow 20594: which runs have a tag at all.
+  // mlflow 20594: runs that have any tag could not be found.
   void a_filter_finds_runs_with_any_tag() {
     add("tagged", {}, {1});
     add("bare", {}, {1});
@@ -143,7 +143,7 @@ class ReportedTablesTest : public QObject {
     QCOMPARE(names({"--filter", "not tags ~ *"}), QString("bare"));
   }
 
-  // tensorboard 5498, mlflow 813: rows in the file did not say which run they were of.
+  // tensorboard 5498, mlflow 813: rows in the file did not name their run.
   void every_table_names_its_runs() {
     add("first", {{"optimizer.lr", "1e-3"}}, {1});
     const json rows = runs({"--columns", "lr"});
@@ -153,7 +153,7 @@ class ReportedTablesTest : public QObject {
     QVERIFY2(text.starts_with("ID") && text.find("first") != std::string::npos, text.c_str());
   }
 
-  // mlflow 2416, SwanLab 358: a comma, a quote or a line's end in a value broke the table or file.
+  // mlflow 2416, SwanLab 358: a comma, a quote or a line break in a value broke the table or file.
   void commas_quotes_and_lines_stay_in_their_cell() {
     add("odd", {{"data.field", "\"a, \\\"b\\\"\""}}, {1});
     must(writer_->set_notes(id_of("odd"), "one, \"two\"\nthree"));
@@ -161,7 +161,7 @@ class ReportedTablesTest : public QObject {
     const auto csv = heddle({"sql", "SELECT name, notes FROM runs", "--csv"});
     QVERIFY2(csv.out.find("odd,\"one, \"\"two\"\"\nthree\"") != std::string::npos, csv.out.c_str());
     const auto table = heddle({"runs", "--columns", "notes,tags,field"});
-    QCOMPARE(QString::fromStdString(table.out).count('\n'), 2);  // its head and a line
+    QCOMPARE(QString::fromStdString(table.out).count('\n'), 2);  // the header and one row
     QCOMPARE(names({"--filter", "tags has \"x,y\""}), QString("odd"));
     QCOMPARE(names({"--filter", "tags has 'q\"q'"}), QString("odd"));
   }
@@ -171,7 +171,7 @@ class ReportedTablesTest : public QObject {
 
   using Keys = std::vector<std::pair<std::string, std::string>>;
 
-  /// As a launch and an import write them.
+  /// Like the values that a launch or an import writes.
   static Keys values_of(const std::string& recipe) {
     return recipe::flatten(recipe::resolve(recipe::parse(recipe, "recipe.toml")).recipe);
   }

@@ -74,7 +74,7 @@ class ReproductionTest : public QObject {
     QCOMPARE(must(plan(run.id)).differences.size(), size_t(2));
   }
 
-  void a_run_that_went_on_from_another_does_so_again() {
+  void a_run_that_continued_another_is_reproduced() {
     LaunchRequest first = fixture_->request(6);
     first.sets = {"checkpoint.every=2"};
     const auto parent = run_to_its_end(first);

@@ -110,7 +110,7 @@ class RunFilterTest : public QObject {
     QCOMPARE(filter_fits(filter), fits);
   }
 
-  // A number is equal to one typed where the table writes both alike, to the last digit.
+  // A number equals a typed one if the table writes both alike, to the last digit.
   void equal_is_written_alike() {
     for (const auto& [key, typed] :
          std::initializer_list<std::pair<const char*, const char*>>{{"loss", "3.1"},

@@ -56,7 +56,7 @@ struct RunsOptions {
   std::string filter;   // see run_filter.h
   std::string sort;     // "loss,-created"
   std::string columns;  // "lr,best(loss)"; empty: the usual ones
-  std::string group;    // "lr,seed": a key or two; empty: a run a line
+  std::string group;    // "lr,seed": one key or two; empty: one line per run
   size_t limit = 0;     // 0: all
   bool trash = false;
   bool archived = false;

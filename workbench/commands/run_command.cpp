@@ -189,8 +189,8 @@ class CommandLine {
         ->type_name("KEY[,KEY...]");
     command
         ->add_option("--group", runs_.group,
-                     "a line for each value of a key, with the columns' mean and range; of two "
-                     "keys, the second's values within the first's")
+                     "one line for each value of a key, with the columns' mean and range; with two "
+                     "keys, the second's groups within the first's")
         ->type_name("KEY[,KEY]");
     command->add_flag("--archived", runs_.archived, "those that are archived");
     command->add_flag("--trash", runs_.trash, "those in the trash");

@@ -39,13 +39,13 @@ nlohmann::json columns_json(const std::vector<storage::RunSummary>& runs,
 struct RunGroup {
   std::optional<storage::Value> value;
   std::vector<storage::RunSummary> runs;
-  std::vector<RunGroup> groups;  // by the next key; none: it was the last
+  std::vector<RunGroup> groups;  // by the next key; empty for the last key
 };
-/// By the first key, in each group by the next. In the order of their first runs.
+/// By the first key, and within each group by the next, in the order of their first runs.
 std::vector<RunGroup> groups_of(const std::vector<storage::RunSummary>& runs,
                                 std::span<const RunColumn> keys);
 
-/// Groups within groups are indented under theirs.
+/// Inner groups are indented below their outer group.
 std::string groups_text(const std::vector<RunGroup>& groups, const std::vector<RunColumn>& keys,
                         const std::vector<RunColumn>& columns);
 /// [{"group", "runs": [names], "columns": {key: {count, mean, min, max}}}, …]; with "groups" of the

@@ -1,5 +1,5 @@
-// heddle runs [--filter F] [--sort K] [--limit N] [--columns K,K] [--group K[,K]] [--trash]
-// [--json]
+// heddle runs [--filter F] [--sort K] [--limit N] [--columns K,K] [--group K[,K]]
+//             [--trash] [--json]
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // CSV logs of training, as Lightning, Keras and many scripts write them, and Heddle's own exports:
 // a row a step, a column a metric. Rows of the same step become one record; without a step column
 // each row is a step. Cells may be empty. Read in two passes: where rows belong, then their
-// numbers, column by column, some thousand steps at a time.
+// numbers, column by column, a few thousand steps at a time.
 #include <sys/stat.h>
 #include <xxhash.h>
 
@@ -30,8 +30,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxCsvBytes = size_t{512} << 20, kMaxCsvHeaderBytes = size_t{64} << 10;
-// Of a part: a multiple of what a chunk holds, so that chunks are written once.
-constexpr size_t kStepsAtLeast = 1024, kValuesAPart = size_t{1} << 18;
+// A part's steps are a multiple of a chunk's, so that each chunk is written once.
+constexpr size_t kMinSteps = 1024, kValuesAPart = size_t{1} << 18;
 
 struct SortedRow {
   int32_t rank = 0;
@@ -42,7 +42,7 @@ struct SortedRow {
 
 /// Where the rows of a log belong.
 struct CsvOrder {
-  std::vector<int32_t> ranks;  // that have some
+  std::vector<int32_t> ranks;  // with at least one row
   double begun = 0, finished = 0;
   std::vector<SortedRow> rows;  // empty: all are rank 0's, and in order
 
@@ -81,9 +81,9 @@ Result<CsvLog> open_csv(const std::string& path) {
   return CsvLog{path, std::move(*text), body, written_at(path), std::move(columns), hash};
 }
 
-/// So many columns say where a row belongs.
+/// How many leading columns are needed to tell where a row belongs.
 size_t columns_of_places(const CsvColumns& columns) {
-  size_t wanted = 1;  // which tells an empty row
+  size_t wanted = 1;  // enough to detect an empty row
   for (const auto& column : {columns.step, columns.rank, columns.time})
     if (column) wanted = std::max(wanted, *column + 1);
   return wanted;
@@ -100,7 +100,7 @@ void sort_rows(CsvOrder& order) {
   }
 }
 
-/// `sorts`: rows are kept to be sorted. Begins anew with that where they are not in order.
+/// `sorts`: keeps the rows and sorts them. Starts again with it if they are out of order.
 Result<CsvOrder> read_order(const CsvLog& log, bool sorts = false) {
   CsvOrder order;
   order.begun = log.written;
@@ -129,7 +129,7 @@ Result<CsvOrder> read_order(const CsvLog& log, bool sorts = false) {
     order.ranks = {0};
   }
   if (order.ranks.empty() || order.ranks.front() != 0)
-    return fail("{}: it has no row of numbers", log.path);
+    return fail("{}: no row has numbers", log.path);
   return order;
 }
 
@@ -159,10 +159,9 @@ class CsvSteps {
     end_ = next_ + of_rank.size();
   }
 
-  /// Some thousand of them; none: the end.
+  /// The next few thousand; none: the end.
   Result<storage::StepColumns> next(uint64_t first_seq) {
-    const size_t some =
-        std::max<size_t>(1, kValuesAPart / kStepsAtLeast / metrics_.size()) * kStepsAtLeast;
+    const size_t some = std::max<size_t>(1, kValuesAPart / kMinSteps / metrics_.size()) * kMinSteps;
     storage::StepColumns columns{first_seq, {}, {}, metrics_};
     auto& steps = columns.steps;
     for (;; row_ = nullptr) {
@@ -182,7 +181,7 @@ class CsvSteps {
   }
 
  private:
-  /// To the rank's next row.
+  /// Moves to the rank's next row.
   Result<> move_on() {
     const auto& rows = log_->order.rows;
     if (!rows.empty()) {
@@ -220,15 +219,15 @@ class CsvSteps {
   std::shared_ptr<const CsvLog> log_;
   CsvReader reader_;
   CsvPlaces places_;
-  std::vector<storage::StepColumns::Metric> metrics_;       // without values
+  std::vector<storage::StepColumns::Metric> metrics_;       // their names; no values
   std::vector<std::pair<size_t, std::ptrdiff_t>> sources_;  // columns and their metrics
-  size_t next_ = 0, end_ = 0;                               // in the order's rows
+  size_t next_ = 0, end_ = 0;                               // indices of log_->order.rows
   const CsvRow* row_ = nullptr;                             // the next one
-  int64_t step_ = 0;                                        // its
+  int64_t step_ = 0;                                        // row_'s
   double time_ = 0;
 };
 
-/// A rank's results, as the end records of Heddle's own runs have them.
+/// A rank's results, as in the end records of Heddle's own runs.
 class CsvResults {
  public:
   void add(const storage::StepColumns& columns) {

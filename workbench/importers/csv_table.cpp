@@ -17,7 +17,7 @@ constexpr std::string_view kRank = "rank";
 
 using Cells = std::vector<std::string>;
 
-/// The cells of the row at `at`, which moves on to the next one.
+/// The cells of the row at `at`. Moves `at` to the next row.
 Cells take_cells(std::string_view text, size_t& at) {
   Cells cells(1);
   bool quoted = false;
@@ -48,7 +48,7 @@ std::optional<double> number_in_cell(std::string_view cell) {
   return whole && !cell.empty() ? std::optional(number) : std::nullopt;
 }
 
-/// The end of a plain cell. Null: it is not plain.
+/// The end of a plain cell; null: it is not plain.
 const char* end_of_cell(const char* from, const char* end) {
   for (; from < end && *from != ',' && *from != '\n'; ++from) {
     if (*from == '"') return nullptr;
@@ -100,7 +100,7 @@ const CsvRow* CsvReader::next() {
   return &row_;
 }
 
-/// False where the row is not plain: nothing is done then.
+/// False if the row is not plain; nothing is read then.
 bool CsvReader::read_plain() {
   const char *at = text_.data() + at_, *const end = text_.data() + text_.size();
   size_t column = 0;
@@ -164,7 +164,7 @@ Result<std::optional<double>> CsvPlaces::number(const CsvReader& reader, const C
   if (const auto& number = row.numbers[*column]) return number;
   const std::string cell = reader.cell(*column);
   if (cell.empty()) return std::nullopt;
-  return fail("{}:{}: the {} \"{}\" is no number", path_, line_, what, cell);
+  return fail("{}:{}: the {} \"{}\" is not a number", path_, line_, what, cell);
 }
 
 int64_t& CsvPlaces::newest(int32_t rank) {

@@ -1,5 +1,5 @@
-// A table as text (RFC 4180): its columns' names, and row by row its numbers. A row of plain cells
-// is read where it is; one with quotes goes through a list of its cells.
+// A table as text (RFC 4180): its column names, then its numbers row by row. A row of plain cells
+// is read in place; a row with quotes is first split into a list of cells.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +25,14 @@ struct CsvColumns {
 /// A row's numbers.
 struct CsvRow {
   size_t at = 0;                               // its first byte
-  size_t cells = 0;                            // that it has; 0: the row is empty
+  size_t cells = 0;                            // how many it has; 0: the row is empty
   std::vector<std::optional<double>> numbers;  // by column; nothing: no such cell, or words
 };
 
 /// Reads rows of a text, which outlives it.
 class CsvReader {
  public:
-  /// `columns`: how many the table has. Of each row the first `wanted` are read.
+  /// `columns`: how many the table has. Only the first `wanted` cells of a row are read.
   CsvReader(std::string_view text, size_t columns, size_t wanted)
       : text_(text),
         wanted_(wanted),
@@ -40,9 +40,9 @@ class CsvReader {
 
   /// The next row, valid until the next call; null: the end.
   const CsvRow* next();
-  /// The next row is the one that begins there.
+  /// Continues with the row that begins there.
   void go_to(size_t at) { at_ = at; }
-  /// A cell of the row that was read last, as it is.
+  /// A cell's text in the row that was read last.
   std::string cell(size_t column) const;
 
  private:
@@ -62,14 +62,14 @@ struct CsvPlace {
   std::optional<double> time;
 };
 
-/// Says where rows belong; they come in the order of the file.
+/// Finds where rows belong. Rows are passed in the order of the file.
 class CsvPlaces {
  public:
   CsvPlaces(const CsvColumns& columns, std::string path)
       : columns_(columns), path_(std::move(path)) {}
-  /// Errors tell the line.
+  /// Errors name the line.
   Result<CsvPlace> place_of(const CsvReader& reader, const CsvRow& row);
-  /// An empty row has none.
+  /// Skips an empty row.
   void pass() { ++line_; }
 
  private:
@@ -79,7 +79,7 @@ class CsvPlaces {
 
   const CsvColumns& columns_;
   std::string path_;
-  int64_t line_ = 1;                                 // of the row before
+  int64_t line_ = 1;                                 // of the previous row
   std::vector<std::pair<int32_t, int64_t>> newest_;  // step, by rank
 };
 

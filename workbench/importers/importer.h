@@ -19,7 +19,7 @@ struct ForeignLog {
   std::string path;  // for messages
   int32_t rank = 0;
   int32_t epoch = 0;
-  /// The next part; an empty one: the end. Bytes that follow columns are whole frames.
+  /// The next part; empty at the end. Bytes that follow columns are whole frames.
   std::function<Result<storage::LogPart>()> next;
 };
 

@@ -13,7 +13,7 @@ namespace heddle::workbench {
 namespace {
 
 constexpr double kChartWidth = 900, kChartHeight = 300;
-constexpr double kChartLeft = 72, kChartRight = 36, kChartTop = 14, kChartBottom = 34;
+constexpr double kChartLeft = 72, kChartRight = 36, kChartTop = 18, kChartBottom = 34;
 constexpr size_t kFewPointsToSettle = 10;  // of a curve whose first tenth is its start
 constexpr double kMuchLarger = 6;          // a start that leaves no room for the rest
 
@@ -27,8 +27,44 @@ struct ChartExtent {
   bool valid() const { return low <= high; }
 };
 
-std::string x_text(const std::string& x, double at) {
-  return x == "time" ? seconds_text(at) : count_text(at);
+std::string x_text(const std::string& x, double at, int more) {
+  return x == "time" ? seconds_text(at, more) : count_text(at);
+}
+
+/// Round numbers of the unit that they are shown in: bytes are counted in powers of 1024.
+std::vector<double> value_ticks(const std::string& metric, double low, double high) {
+  constexpr int kAbout = 5;
+  const double largest = std::max(std::abs(low), std::abs(high));
+  if (telemetry::metric(metric).unit != Unit::bytes || largest < 1)
+    return round_ticks(low, high, kAbout);
+  const double unit = std::pow(1024, std::floor(std::log2(largest) / 10));
+  std::vector<double> ticks = round_ticks(low / unit, high / unit, kAbout);
+  for (double& tick : ticks) tick *= unit;
+  return ticks;
+}
+
+using Points = std::vector<std::pair<double, double>>;
+
+/// The names of the groups in a line above the curves.
+void draw_groups(Svg& svg, const Report& report, const std::vector<ReportBand>& bands) {
+  constexpr double kStroke = 18, kGap = 6, kBetween = 18, kLine = 10;
+  double x = kChartLeft;
+  for (const ReportBand& band : bands) {
+    const std::string& color = color_of(report, band.first);
+    svg.line(x, kLine - 4, x + kStroke, kLine - 4, color, 2);
+    svg.text(x + kStroke + kGap, kLine, band.group, Svg::Anchor::start, kInk);
+    x += kStroke + kGap + text_width(band.group) + kBetween;
+  }
+}
+
+void draw_band(Svg& svg, const std::string& color, const Points& mean, Points low,
+               const Points& high) {
+  constexpr double kOpacity = 0.14;
+  svg.polyline(low, color, 0.5);
+  svg.polyline(high, color, 0.5);
+  low.insert(low.end(), high.rbegin(), high.rend());
+  svg.surface(low, color, kOpacity);
+  svg.polyline(mean, color, 2);
 }
 
 }  // namespace
@@ -67,16 +103,21 @@ Svg curve_picture(const Report& report, const ReportChart& chart) {
     const double share = (value - y.low) / (y.high - y.low);
     return kChartHeight - kChartBottom - share * (kChartHeight - kChartTop - kChartBottom);
   };
-  for (const double tick : round_ticks(y.low, y.high, 5)) {
-    svg.line(kChartLeft, up(tick), kChartWidth - kChartRight, up(tick), kFrame);
-    svg.text(kChartLeft - 6, up(tick) + 4, telemetry::value_text(chart.of.metric, tick),
-             Svg::Anchor::end);
+  const std::vector<double> rows = value_ticks(chart.of.metric, y.low, y.high);
+  const std::vector<std::string> values = tick_texts(rows, [&](double tick, int more) {
+    return telemetry::value_text(chart.of.metric, tick, more);
+  });
+  for (size_t i = 0; i < rows.size(); ++i) {
+    svg.line(kChartLeft, up(rows[i]), kChartWidth - kChartRight, up(rows[i]), kFrame);
+    svg.text(kChartLeft - 6, up(rows[i]) + 4, values[i], Svg::Anchor::end);
   }
-  for (const double tick : round_ticks(x.low, x.high, 6)) {
-    svg.line(across(tick), kChartHeight - kChartBottom, across(tick),
-             kChartHeight - kChartBottom + 4, kMutedInk);
-    svg.text(across(tick), kChartHeight - kChartBottom + 16, x_text(chart.of.x, tick),
-             Svg::Anchor::middle);
+  const std::vector<double> places = round_ticks(x.low, x.high, 6);
+  const std::vector<std::string> names =
+      tick_texts(places, [&](double tick, int more) { return x_text(chart.of.x, tick, more); });
+  for (size_t i = 0; i < places.size(); ++i) {
+    const double at = across(places[i]), bottom = kChartHeight - kChartBottom;
+    svg.line(at, bottom, at, bottom + 4, kMutedInk);
+    svg.text(at, bottom + 16, names[i], Svg::Anchor::middle);
   }
   svg.text(kChartWidth - kChartRight, kChartHeight - 4, chart.of.x.empty() ? "step" : chart.of.x,
            Svg::Anchor::end);
@@ -86,37 +127,38 @@ Svg curve_picture(const Report& report, const ReportChart& chart) {
                          telemetry::value_text(chart.of.metric, whole.low),
                          telemetry::value_text(chart.of.metric, whole.high)),
              Svg::Anchor::start, kMutedInk);
-  double taken = -1;  // numbers at the ends of curves do not meet
-  std::vector<std::pair<double, size_t>> ends;
+  std::vector<std::pair<Points::value_type, size_t>> ends;
   svg.begin_area({kChartLeft, kChartTop, kChartWidth - kChartLeft - kChartRight,
                   kChartHeight - kChartTop - kChartBottom});
   for (size_t run = 0; run < chart.curves.size(); ++run) {
     const auto& curve = chart.curves[run];
     if (curve.empty()) continue;
-    std::vector<std::pair<double, double>> points;
+    Points points;
     for (const auto& [step, value] : curve) points.emplace_back(across(step), up(value));
     svg.polyline(points, color_of(report, run), 1.4, run_dashes(run));
-    ends.emplace_back(points.back().second, run);
+    ends.emplace_back(points.back(), run);
   }
+  const auto placed = [&](const Points& values) {
+    Points points;
+    for (const auto& [place, value] : values) points.emplace_back(across(place), up(value));
+    return points;
+  };
   for (const ReportBand& band : chart.bands)
-    for (const auto& [part, width] :
-         {std::pair{&band.low, 0.5}, std::pair{&band.high, 0.5}, std::pair{&band.mean, 2.0}}) {
-      std::vector<std::pair<double, double>> points;
-      for (const auto& [place, value] : *part) points.emplace_back(across(place), up(value));
-      svg.polyline(points, color_of(report, band.first), width, {});
-    }
+    draw_band(svg, color_of(report, band.first), placed(band.mean), placed(band.low),
+              placed(band.high));
   svg.end_area();
-  for (const ReportBand& band : chart.bands) {
-    const auto& [place, value] = band.mean.back();
-    svg.text(across(place) - 4, up(value) - 6, band.group, Svg::Anchor::end,
-             color_of(report, band.first), true);
-  }
-  std::ranges::sort(ends);
-  for (const auto& [at, run] : ends) {
-    if (at < taken + 10) continue;
-    taken = at;
-    const double end = across(chart.curves[run].back().first);
-    svg.text(end + 4, at + 4, run_number(run), Svg::Anchor::start, color_of(report, run), true);
+  draw_groups(svg, report, chart.bands);
+  // Numbers at the ends of curves do not meet: the lower run's is there.
+  constexpr double kApartX = 16, kApartY = 10;
+  Points taken;
+  for (const auto& [end, run] : ends) {
+    const auto& [at_x, at_y] = end;
+    if (std::ranges::any_of(taken, [&](const auto& other) {
+          return std::abs(other.first - at_x) < kApartX && std::abs(other.second - at_y) < kApartY;
+        }))
+      continue;
+    taken.push_back(end);
+    svg.text(at_x + 4, at_y + 4, run_number(run), Svg::Anchor::start, color_of(report, run), true);
   }
   return svg;
 }

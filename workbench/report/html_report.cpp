@@ -24,10 +24,11 @@ h2 {{ font-size: 16px; font-weight: 600; margin: 0 0 8px; overflow-wrap: anywher
 h3 {{ font-size: 13px; font-weight: 600; margin: 12px 0 4px; color: #586274; }}
 p {{ margin: 4px 0 8px; color: #586274; overflow-wrap: anywhere; }}
 .scroll {{ overflow-x: auto; }}
-table {{ border-collapse: collapse; font-size: 12px; }}
+table {{ border-collapse: collapse; font-size: 12px; width: max-content; }}
 th, td {{ text-align: right; padding: 4px 10px; border-bottom: 1px solid #eef1f5; vertical-align: top; }}
 th {{ color: #586274; font-weight: 600; }}
 td {{ font-family: "JetBrains Mono", ui-monospace, monospace; max-width: 320px; overflow-wrap: break-word; }}
+.words th, .words td {{ text-align: left; }}
 th:first-child, td:first-child {{ text-align: left; position: sticky; left: 0; background: #fff; }}
 .best {{ font-weight: 700; color: #14703c; }}
 .change {{ display: block; color: #586274; font-size: 11px; }}
@@ -57,7 +58,8 @@ std::string cell_html(const ReportCell& cell) {
 }
 
 std::string table_html(const ReportTable& table) {
-  std::string html = "<div class=\"scroll\"><table>\n<thead><tr>";
+  std::string html = fmt::format("<div class=\"scroll\"><table{}>\n<thead><tr>",
+                                 table.of_words ? " class=\"words\"" : "");
   for (const std::string& head : table.heads) html += "<th>" + escaped(head) + "</th>";
   html += "</tr></thead>\n<tbody>\n";
   for (const auto& row : table.rows) {

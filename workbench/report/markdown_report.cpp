@@ -38,7 +38,8 @@ std::string table_text(const ReportTable& table) {
   std::string text = "|";
   for (const std::string& head : table.heads) text += " " + marked(head) + " |";
   text += "\n|";
-  for (size_t i = 0; i < table.heads.size(); ++i) text += i == 0 ? " --- |" : " ---: |";
+  for (size_t i = 0; i < table.heads.size(); ++i)
+    text += i == 0 || table.of_words ? " --- |" : " ---: |";
   text += "\n";
   for (const auto& row : table.rows) {
     text += "|";

@@ -15,7 +15,7 @@ constexpr double kBarsWidth = 900, kBarHeight = 16, kBarGap = 5, kBarLabel = 120
 constexpr std::array<const char*, plan::kCategories> kUseColors = {
     "#4e8fff", "#a47cf3", "#3fb96b", "#e08a3c", "#38b2ac", "#7c9aa3", "#9aa4b4"};
 
-constexpr size_t kMaxBars = 80;  // the table has all
+constexpr size_t kMaxBars = 80;  // the table has the rest
 
 struct MemoryBar {
   size_t run = 0;

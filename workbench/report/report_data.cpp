@@ -27,7 +27,7 @@ Result<Points> read_axis(storage::Reader& reader, const storage::RunDetail& run,
   if (!bins) return fail(bins);
   for (const storage::Bin& bin : *bins) {
     const auto step = static_cast<double>(bin.last_step);
-    // A clock may jump back.
+    // A clock may jump backwards.
     const bool grows = axis.empty() || (bin.last > axis.back().second && step > axis.back().first);
     if (std::isfinite(bin.last) && grows) axis.emplace_back(step, bin.last);
   }
@@ -61,7 +61,7 @@ Result<Points> read_curve(storage::Reader& reader, const storage::RunDetail& run
   return curve;
 }
 
-/// At the x of any of the curves, over those that reach it.
+/// Has a point at each curve's x, over the curves that reach it.
 ReportBand band_of(const std::vector<const Points*>& curves) {
   std::set<double> places;
   for (const Points* curve : curves)
@@ -88,7 +88,7 @@ ReportBand band_of(const std::vector<const Points*>& curves) {
   return band;
 }
 
-/// Puts the groups' bands in place of their runs' curves.
+/// Replaces the curves of grouped runs by their group's band.
 void put_together(ReportChart& chart, const std::vector<std::string>& groups) {
   std::map<std::string, std::vector<size_t>> members;
   for (size_t run = 0; run < groups.size(); ++run)

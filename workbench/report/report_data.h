@@ -13,7 +13,7 @@
 
 namespace heddle::workbench {
 
-/// A chart that is asked for.
+/// A requested chart.
 struct ReportChartQuery {
   std::string metric;
   std::string x = {};       // "tokens" or "time", see storage::Reader::series; empty: the step
@@ -30,22 +30,22 @@ struct ReportQuery {
   int64_t step = 0;                                   // 0: each run's newest profiled one
   std::vector<ReportChartQuery> charts = {};          // empty: the usual ones
   std::map<storage::RunId, std::string> colors = {};  // "#rrggbb"; others have the palette's
-  std::string colored_by = {};                        // the key that gave them; empty: none
-  std::map<storage::RunId, std::string> groups = {};  // their names
+  std::string colored_by = {};                        // the key behind the colours; empty: none
+  std::map<storage::RunId, std::string> groups = {};  // group names
 };
 
-/// A group's curves as one.
+/// A group's mean and range.
 struct ReportBand {
   std::string group;
-  size_t first = 0;  // the run that has its colour
+  size_t first = 0;  // the run that gives it its colour
   std::vector<std::pair<double, double>> mean, low, high;
 };
 
 /// One metric of all runs.
 struct ReportChart {
-  ReportChartQuery of;  // a difference is at the x that both have
+  ReportChartQuery of;  // differences are taken at the x that both runs have
   std::vector<std::vector<std::pair<double, double>>> curves;  // an entry a run; may be empty
-  std::vector<ReportBand> bands;                               // whose runs' own curves are empty
+  std::vector<ReportBand> bands;                               // their runs' curves are empty
 };
 
 /// A measured step of one rank.
@@ -68,7 +68,7 @@ struct Report {
   size_t baseline = 0;
   std::vector<std::string> colors;  // an entry a run
   std::string colored_by;
-  std::vector<std::string> groups;  // an entry a run, empty: in none; no entries: not grouped
+  std::vector<std::string> groups;  // one per run, empty: in none; no entries: not grouped
   std::vector<ReportChart> charts;
   std::vector<PeakMemory> memory;  // an entry a run
   int64_t rank = 0;

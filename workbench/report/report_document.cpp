@@ -30,26 +30,29 @@ std::string joined_words(const std::vector<std::string>& words) {
 
 ReportSection runs_section(const Report& report) {
   ReportSection section{.title = "Runs"};
-  section.table.heads = {"",      "name",  "state", "recipe", "target",
-                         "steps", "begun", "tags",  "notes"};
-  if (!report.groups.empty()) section.table.heads.emplace_back("group");
   const auto& runs = report.comparison.runs;
+  const bool tags = std::ranges::any_of(runs, [](const auto& run) { return !run.tags.empty(); });
+  const bool notes = std::ranges::any_of(runs, [](const auto& run) { return !run.notes.empty(); });
+  section.table.of_words = true;
+  section.table.heads = {"", "name", "state", "recipe", "target", "steps", "begun"};
+  if (tags) section.table.heads.emplace_back("tags");
+  if (notes) section.table.heads.emplace_back("notes");
+  if (!report.groups.empty()) section.table.heads.emplace_back("group");
   for (size_t i = 0; i < runs.size(); ++i) {
     const storage::RunSummary& run = runs[i];
     std::string state = storage::to_string(run.state);
     if (!run.cause.empty()) state += ": " + run.cause;
-    section.table.rows.push_back(
-        {{run_number(i)},
-         {run.name + (i == report.baseline && runs.size() > 1 ? " (baseline)" : "")},
-         {state},
-         {run.recipe_name},
-         {run.target},
-         {count_text(static_cast<double>(run.steps))},
-         {time_text(run.started.value_or(run.created))},
-         {joined_words(run.tags)},
-         {run.notes}});
-    if (!report.groups.empty())
-      section.table.rows.back().push_back({i < report.groups.size() ? report.groups[i] : ""});
+    auto& row = section.table.rows.emplace_back(std::vector<ReportCell>{
+        {run_number(i)},
+        {run.name + (i == report.baseline && runs.size() > 1 ? " (baseline)" : "")},
+        {state},
+        {run.recipe_name},
+        {run.target},
+        {count_text(static_cast<double>(run.steps))},
+        {time_text(run.started.value_or(run.created))}});
+    if (tags) row.push_back({joined_words(run.tags)});
+    if (notes) row.push_back({run.notes});
+    if (!report.groups.empty()) row.push_back({i < report.groups.size() ? report.groups[i] : ""});
   }
   return section;
 }
@@ -136,7 +139,7 @@ ReportSection curves_section(const Report& report) {
     if (chart.of.difference) title += ", difference from " + run_title(report, report.baseline);
     section.pictures.push_back({std::move(title), curve_picture(report, chart)});
   }
-  section.words.push_back("The numbers at the ends are the runs'.");
+  section.words.push_back("The number at the end of a curve is its run's.");
   if (!report.groups.empty())
     section.words.push_back("A group is its mean between its lowest and its highest run.");
   if (!report.colored_by.empty())
@@ -221,7 +224,7 @@ ReportSection alignment_section(const Report& report, const ReportAlignment& ali
       ReportCell waits = time_cell(exposed, 0, true);
       change.text.clear();
       waits.text.clear();
-      section.table.rows.push_back({{fmt::format("{} {}", kind, row.name)},
+      section.table.rows.push_back({{fmt::format("{}: {}", kind, row.name)},
                                     time_cell(row.left.total()),
                                     time_cell(row.right.total()),
                                     std::move(change),

@@ -20,6 +20,7 @@ struct ReportCell {
 struct ReportTable {
   std::vector<std::string> heads;
   std::vector<std::vector<ReportCell>> rows;
+  bool of_words = false;  // rather than of figures
   bool empty() const { return rows.empty(); }
 };
 

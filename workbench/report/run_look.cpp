@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 
 namespace heddle::workbench {
 namespace {
 
-constexpr double kSeenOnPaper = 3;  // contrast, as the window asks for
+constexpr double kSeenOnPaper = 3;  // contrast, as in the window
 constexpr double kDarker = 0.9;
 
 using Channels = std::array<double, 3>;  // 0 to 1
@@ -24,7 +23,7 @@ std::optional<Channels> channels_of(const std::string& color) {
   return channels;
 }
 
-/// With white, by WCAG 2.1.
+/// Contrast with white, by WCAG 2.1.
 double contrast_on_paper(const Channels& channels) {
   constexpr Channels kWeights = {0.2126, 0.7152, 0.0722};
   double luminance = 0;

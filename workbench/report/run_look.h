@@ -17,8 +17,8 @@ inline constexpr const char* kFrame = "#d9dee6";
 /// "1" for the first.
 inline std::string run_number(size_t run) { return std::to_string(run + 1); }
 
-/// The colour that a person gave to the run, darkened where paper would hardly show it; otherwise
-/// by its number.
+/// The colour that a person gave to the run, darkened if it would be hard to see on paper; else the
+/// colour of its number.
 std::string run_color(const storage::RunSummary& summary, size_t run);
 
 inline const std::string& color_of(const Report& report, size_t run) { return report.colors[run]; }

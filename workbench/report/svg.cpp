@@ -70,6 +70,13 @@ void Svg::polyline(const std::vector<std::pair<double, double>>& points, std::st
   body_ += R"("/>)";
 }
 
+void Svg::surface(const std::vector<std::pair<double, double>>& outline, std::string_view color,
+                  double opacity) {
+  body_ += fmt::format(R"(<polygon fill="{}" fill-opacity="{}" points=")", color, opacity);
+  for (const auto& [x, y] : outline) body_ += fmt::format("{:.1f},{:.1f} ", x, y);
+  body_ += R"("/>)";
+}
+
 // A picture within the picture cuts off what is outside of it.
 void Svg::begin_area(const Area& area) {
   body_ += fmt::format(
@@ -100,6 +107,12 @@ std::string Svg::document() const {
 
 std::string Svg::data_uri() const { return "data:image/svg+xml;base64," + base64(document()); }
 
+double text_width(std::string_view text) {
+  constexpr double kLetter = 5.8;
+  const auto letters = std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; });
+  return kLetter * static_cast<double>(letters);
+}
+
 bool is_range(double low, double high) {
   return high - low > 1e-9 * std::max(std::abs(low), std::abs(high));
 }
@@ -111,6 +124,36 @@ std::vector<double> round_ticks(double low, double high, int about) {
   for (double tick = std::ceil(low / step) * step; tick <= high + step * 1e-9; tick += step)
     ticks.push_back(std::abs(tick) < step * 1e-6 ? 0 : tick);
   return ticks;
+}
+
+std::vector<std::string> tick_texts(const std::vector<double>& ticks,
+                                    const std::function<std::string(double, int more)>& text) {
+  constexpr int kMaxMore = 4;
+  std::vector<std::string> texts;
+  for (int more = 0; more <= kMaxMore; ++more) {
+    texts.clear();
+    for (const double tick : ticks) texts.push_back(text(tick, more));
+    if (std::ranges::adjacent_find(texts) == texts.end()) break;
+  }
+  // Where a text's decimals end; 0: it has none.
+  const auto decimals = [](const std::string& of) -> size_t {
+    const size_t point = of.find('.');
+    if (point == std::string::npos) return 0;
+    return std::min(of.find_first_not_of("0123456789", point + 1), of.size());
+  };
+  const auto can_be_shorter = [&](const std::string& of) {
+    const size_t end = decimals(of);
+    return end == 0 || of[end - 1] == '0';
+  };
+  while (std::ranges::any_of(texts, [&](const auto& of) { return decimals(of) > 0; }) &&
+         std::ranges::all_of(texts, can_be_shorter))
+    for (std::string& each : texts) {
+      const size_t end = decimals(each);
+      if (end == 0) continue;
+      const size_t cut = each[end - 2] == '.' ? 2 : 1;
+      each.erase(end - cut, cut);
+    }
+  return texts;
 }
 
 }  // namespace heddle::workbench

@@ -1,6 +1,7 @@
 // A picture being drawn as SVG, and where numbers are on its axes. Text in it is escaped.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +24,9 @@ class Svg {
   void line(double x1, double y1, double x2, double y2, std::string_view color, double width = 1);
   void polyline(const std::vector<std::pair<double, double>>& points, std::string_view color,
                 double width = 1.4, std::string_view dashes = {});
+  /// A surface that what is behind it shines through.
+  void surface(const std::vector<std::pair<double, double>>& outline, std::string_view color,
+               double opacity);
   /// All that is drawn until `end_area` is seen only within the area.
   void begin_area(const Area& area);
   void end_area() { body_ += "</svg>"; }
@@ -41,10 +45,18 @@ class Svg {
   std::string body_;
 };
 
+/// About the width of a text in a picture: enough to put something next to it.
+double text_width(std::string_view text);
+
 /// Whether the two differ by more than what rounding does.
 bool is_range(double low, double high);
 
 /// Round numbers between low and high, about so many, ascending; one where both are the same.
 std::vector<double> round_ticks(double low, double high, int about);
+
+/// The ticks as texts that differ, without zeroes that all of them end with. `text`: a tick with so
+/// many digits more than usual.
+std::vector<std::string> tick_texts(const std::vector<double>& ticks,
+                                    const std::function<std::string(double, int more)>& text);
 
 }  // namespace heddle::workbench

@@ -14,7 +14,7 @@ constexpr double kStepWidth = 900, kStepLabel = 84, kLaneHeight = 18, kStepRow =
 constexpr const char* kTransferColor = "#c98a4b";
 // By part: compute, exposed, bubble, idle; the last is the ground.
 constexpr std::array<const char*, kParts> kPartColors = {"#4e8fff", "#f0625a", "#9aa4b4", ""};
-constexpr double kLeastPiece = 0.6;  // pixels; narrower pieces of one colour are drawn as one
+constexpr double kMinPiece = 0.6;  // pixels; narrower pieces of one colour are drawn as one
 
 /// Draws pieces that grow along x, neighbours of one colour as one.
 class LanePieces {
@@ -25,9 +25,9 @@ class LanePieces {
   void add(int64_t begin, int64_t end, const char* color) {
     const double from = kStepLabel + static_cast<double>(begin) * scale_;
     const double to = kStepLabel + static_cast<double>(end) * scale_;
-    const bool joins = color == color_ && from - to_ < kLeastPiece;
+    const bool joins = color == color_ && from - to_ < kMinPiece;
     // A part that is too narrow to be seen joins the one before it.
-    if (!joins && to - from < kLeastPiece && from - to_ < kLeastPiece && color_ != nullptr) return;
+    if (!joins && to - from < kMinPiece && from - to_ < kMinPiece && color_ != nullptr) return;
     if (!joins) {
       flush();
       from_ = from;
@@ -39,7 +39,7 @@ class LanePieces {
  private:
   void flush() {
     if (color_ != nullptr && *color_ != '\0')
-      svg_.rect(from_, y_, std::max(to_ - from_, kLeastPiece), kLaneHeight, color_);
+      svg_.rect(from_, y_, std::max(to_ - from_, kMinPiece), kLaneHeight, color_);
     to_ = from_;
   }
 
@@ -57,7 +57,7 @@ void draw_legend(Svg& svg) {
   for (const auto& [color, words] : kEntries) {
     svg.rect(x, 4, 10, 10, color);
     svg.text(x + 14, 13, words);
-    x += 190;
+    x += 14 + text_width(words) + 16;
   }
 }
 
@@ -70,6 +70,15 @@ std::optional<Svg> timeline_picture(const Report& report) {
   const double scale = (kStepWidth - kStepLabel - 8) / static_cast<double>(longest);
   Svg svg(kStepWidth, kStepHead + static_cast<double>(report.steps.size()) * kStepRow + kStepFoot);
   draw_legend(svg);
+  const double bottom = kStepHead + static_cast<double>(report.steps.size()) * kStepRow;
+  const std::vector<double> ticks = round_ticks(0, static_cast<double>(longest) * 1e-6, 6);
+  const std::vector<std::string> times = tick_texts(
+      ticks, [](double tick, int more) { return tick == 0 ? "0" : seconds_text(tick, more); });
+  for (size_t i = 0; i < ticks.size(); ++i) {
+    const double x = kStepLabel + ticks[i] * 1e6 * scale;
+    svg.line(x, kStepHead - 4, x, bottom - 8, kFrame, 0.5);
+    svg.text(x, bottom + 8, times[i], Svg::Anchor::middle);
+  }
   double y = kStepHead;
   for (const ReportStep& step : report.steps) {
     svg.text(0, y + 13, run_number(step.run), Svg::Anchor::start, color_of(report, step.run), true);
@@ -89,11 +98,6 @@ std::optional<Svg> timeline_picture(const Report& report) {
         lane.add(span->start_us, span->start_us + span->duration_us, kTransferColor);
     }
     y += kStepRow;
-  }
-  for (const double tick : round_ticks(0, static_cast<double>(longest) * 1e-6, 6)) {
-    const double x = kStepLabel + tick * 1e6 * scale;
-    svg.line(x, kStepHead - 4, x, y - 8, kFrame, 0.5);
-    svg.text(x, y + 8, tick == 0 ? "0" : seconds_text(tick), Svg::Anchor::middle);
   }
   return svg;
 }

@@ -23,7 +23,7 @@ struct ShownStep {
 struct CompareData {
   std::shared_ptr<const storage::Comparison> comparison =
       std::make_shared<const storage::Comparison>();
-  ComparedKeys keys = std::make_shared<const std::vector<ComparedKey>>();  // that differ
+  ComparedKeys keys = std::make_shared<const std::vector<ComparedKey>>();  // the keys that differ
   std::vector<workbench::PeakMemory> memory;  // an entry a run of the comparison
   std::vector<ShownStep> steps;               // in the order of the comparison
   std::vector<int64_t> commonSteps;  // profiled in every run that has a shown step, ascending

@@ -29,6 +29,7 @@ constexpr qsizetype kFew = 4;    // so many runs are columns; of more each is a 
 constexpr int kVeryWide = 2000;  // from here on step differences are next to their timelines
 constexpr int kStatistics = 400, kWideStatistics = 460;  // widths next to the timelines
 constexpr int kRowHeight = 24, kTableAround = 92, kMaxTableRows = 16, kMaxGroupRows = 8;
+constexpr int kCharts = 300;  // the least height of the charts below a table
 enum OwnGroups { kNoGroups, kSeeds, kRecorded };
 
 }  // namespace
@@ -220,6 +221,9 @@ void ComparePage::arrange() {
   differenceCard_->setMinimumHeight(groups + (many ? rows * kRowHeight + kTableAround : 280));
   differenceCard_->setMinimumWidth(
       many ? 0 : std::min(differenceView_->leastWidth() + 2, width() * 3 / 5));
+  // Below a long table the charts are as high as next to a short one.
+  upper_->setMinimumHeight(many ? differenceCard_->minimumHeight() + kCharts : 0);
+  upper_->setStretchFactor(1, many ? 1 : 0);
   const Qt::Orientation across = many ? Qt::Vertical : Qt::Horizontal;
   if (upper_->orientation() == across) return;
   upper_->setOrientation(across);
@@ -526,7 +530,7 @@ void ComparePage::openChooser(QWidget* at, std::vector<storage::RunSummary> all,
   chooser->open(at);
 }
 
-/// Charts, colours and groups as they are on the page; on white, as a report is.
+/// The page's charts, colours and groups, for white paper.
 void ComparePage::describeLook(workbench::ReportQuery& query) const {
   for (const MetricChart* chart : board_->charts()) {
     const ChartSpec& spec = chart->spec();

@@ -70,7 +70,7 @@ class ComparePage : public Page {
   void display();
   void showTables();
   void showGroups();
-  /// The baseline, where every number is shown as its difference from it; else 0.
+  /// The baseline if numbers are shown as differences from it; else 0.
   qint64 differencesFrom() const;
   void showCurves();
   /// An entry a run; none: they are not grouped.

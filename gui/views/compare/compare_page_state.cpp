@@ -1,4 +1,4 @@
-// What outlasts a start of the Compare page: its splitter, and what a person compares and how.
+// The Compare page's state from one start to the next: its splitter, what is compared and how.
 #include <QSignalBlocker>
 
 #include "gui/settings.h"

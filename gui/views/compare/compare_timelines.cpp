@@ -40,7 +40,7 @@ CompareTimelines::CompareTimelines(QWidget* parent) : Card(tr("Timelines"), pare
       tr("What begins at the same place in every timeline. The chosen row is "
          "that of the table below."));
   step_->setToolTip(tr("Steps that all of these runs have profiled"));
-  rank_->setToolTip(tr("Whose timeline and memory are shown of each run"));
+  rank_->setToolTip(tr("The rank whose timeline and memory each run shows"));
   allowChosenRow(false);
   for (QComboBox* box : {step_, rank_})
     connect(box, &QComboBox::activated, this, &CompareTimelines::readNeeded);
@@ -192,7 +192,7 @@ void CompareTimelines::showStatistics() {
   std::optional<size_t> baseline;
   for (size_t row = 0; row < drawn_.size(); ++row) {
     if (!timelines_->rows()[row].timeline) continue;
-    // Its measured step, which comes after the predicted one.
+    // The last match is its measured step: the predicted one comes first.
     if (baseline_ != 0 && drawn_[row].side.run == baseline_) baseline = runs.size();
     runs.push_back({drawn_[row].name, drawn_[row].stroke, timelines_->statistics(row)});
   }

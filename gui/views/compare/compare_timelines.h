@@ -22,7 +22,7 @@ class CompareTimelines : public Card {
 
   /// `strokes`: as many as runs of the comparison.
   void display(const CompareData& data, const QList<RunStroke>& strokes);
-  /// The run that the statistics are differences from; 0: they are values.
+  /// The run from which statistics are differences; 0: they are values.
   void setBaseline(storage::RunId run);
   /// Shows only the chosen row's spans bright; none: all of them.
   void highlight(const std::optional<StepDifferences::Chosen>& chosen);

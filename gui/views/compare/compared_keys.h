@@ -27,13 +27,13 @@ struct ComparedKey {
   bool isResult() const { return kind == Kind::result || kind == Kind::predicted; }
   /// The run's finite number; none: it has another value or none.
   std::optional<double> number(size_t run) const;
-  /// None where there is no difference to tell: of the baseline itself, of words. `baseline`: a run
-  /// of the comparison, or none of them.
+  /// None for the baseline itself and for values without a difference, such as words. `baseline`: a
+  /// run's index; any other number if there is none.
   std::optional<storage::Difference> difference(size_t run, size_t baseline) const;
   QString differenceText(size_t run, size_t baseline) const;
 };
 
-/// There may be thousands, which all that show them share.
+/// There may be thousands: all views share them.
 using ComparedKeys = std::shared_ptr<const std::vector<ComparedKey>>;
 
 /// Keys in the order in which they are shown, results by the order of metrics; `all`: those too

@@ -11,7 +11,8 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kRow = 24, kLowestKey = 120, kUsualKey = 160, kLowestValue = 104, kDifference = 92;
+constexpr int kRow = 24, kLowestKey = 120, kUsualKey = 160, kLowestValue = 104, kHighestValue = 132,
+              kDifference = 92;
 constexpr int kLeft = 16, kRight = 8, kStroke = 18;
 constexpr int kCountGap = 8;  // between the name of a group and its count
 
@@ -141,9 +142,11 @@ DifferenceView::DifferenceView(DifferenceModel& model, QWidget* parent) : QTable
   setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   connect(&model, &QAbstractItemModel::modelReset, this, [this, &model] {
     empty_ = model.emptyText();
+    measureValues();
     setAccessibleDescription(empty_);
     fitColumns();
   });
+  measureValues();
 }
 
 /// A column for the difference is there when the last one has no run.
@@ -155,12 +158,21 @@ int DifferenceView::runColumns() const {
   return count - difference;
 }
 
+/// Figures are never cut where a column can be a little wider; long words may be.
+void DifferenceView::measureValues() {
+  value_ = kLowestValue;
+  for (int row = 0; row < model()->rowCount(); ++row)
+    for (int column = 0; column < runColumns(); ++column)
+      value_ = std::max(value_, valueCellWidth(model()->index(row, column).data().toString()));
+  value_ = std::min(value_, kHighestValue);
+}
+
 int DifferenceView::leastWidth() const {
   const int runs = runColumns(), count = model()->columnCount();
   if (runs == 0) return 0;
   const int keys = std::clamp(static_cast<const KeyHeader*>(verticalHeader())->fullWidth(),
                               kLowestKey, kUsualKey);
-  return keys + runs * kLowestValue + (count - runs) * kDifference + 2 * frameWidth() +
+  return keys + runs * value_ + (count - runs) * kDifference + 2 * frameWidth() +
          verticalScrollBar()->sizeHint().width();
 }
 
@@ -172,10 +184,10 @@ void DifferenceView::fitColumns() {
   auto* keys = static_cast<KeyHeader*>(verticalHeader());
   // Keys give way before a column is out of sight.
   const int beside = whole - difference * kDifference;
-  const int most = std::max(kLowestKey, std::min(whole * 2 / 5, beside - runs * kLowestValue));
+  const int most = std::max(kLowestKey, std::min(whole * 2 / 5, beside - runs * value_));
   const int key = std::clamp(keys->fullWidth(), kLowestKey, most);
   keys->setFixedWidth(key);
-  const int value = std::max(kLowestValue, (beside - key) / runs);
+  const int value = std::max(value_, (beside - key) / runs);
   for (int column = 0; column < runs; ++column) setColumnWidth(column, value);
   if (difference) setColumnWidth(count - 1, kDifference);
 }

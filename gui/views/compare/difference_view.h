@@ -22,9 +22,11 @@ class DifferenceView : public QTableView {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void measureValues();
   void fitColumns();
   int runColumns() const;
 
+  int value_ = 0;  // the least width of a run's column
   QString empty_;  // said where there is no row
 };
 

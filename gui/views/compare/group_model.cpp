@@ -29,7 +29,7 @@ Spread spreadOf(const ComparedKey& key, const QStringList& groups, const QString
   return spread;
 }
 
-/// The key's value that groups are differences from.
+/// The key's value from which groups are differences.
 std::optional<storage::Value> baselineValue(const ComparedKey& key, const QStringList& groups,
                                             size_t baseline) {
   const QString group = groups.value(static_cast<qsizetype>(baseline));
@@ -125,6 +125,7 @@ QVariant GroupModel::data(const QModelIndex& index, int role) const {
 QVariant GroupModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (section < 0) return {};
   if (orientation == Qt::Vertical) {
+    if (role == Qt::TextAlignmentRole) return int(Qt::AlignVCenter | Qt::AlignLeft);
     const bool shown = role == Qt::DisplayRole || role == Qt::ToolTipRole;
     return shown && section < rowCount() ? QVariant(names_[section]) : QVariant();
   }

@@ -1,7 +1,7 @@
 // Groups of runs as a table: a row a group, a column a result: the mean over its runs, their range
-// in the tooltip and, where there is one, behind the mean. The best mean is marked. With a
-// baseline, means are shown as differences from its group's, or where it is in none from its own
-// values.
+// in the tooltip and, where there is one, after the mean. The best mean is marked. With a baseline,
+// means are shown as differences from its group's mean, or from its own values if it is in no
+// group.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -16,7 +16,7 @@ class GroupModel : public QAbstractTableModel {
  public:
   using QAbstractTableModel::QAbstractTableModel;
   /// `groups`: an entry a run; runs in none are left out. Keys that are no results are too.
-  /// `baseline`: the run that means are differences from; none: they are values.
+  /// `baseline`: the run from which means are differences; none: they are values.
   void setGroups(const std::vector<ComparedKey>& keys, const QStringList& groups,
                  std::optional<size_t> baseline = {});
 

@@ -6,12 +6,12 @@
 
 namespace heddle::gui {
 
-/// The box's choices. There may be thousands: they are set at once.
+/// The box's choices. There may be thousands, so they are set all at once.
 class KeyList : public QAbstractListModel {
  public:
   using QAbstractListModel::QAbstractListModel;
 
-  /// `tips`: of the last ones.
+  /// `tips`: the tooltips of the last names.
   void set(QStringList names, QStringList tips) {
     if (names == names_ && tips == tips_) return;
     beginResetModel();

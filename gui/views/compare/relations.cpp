@@ -1,6 +1,5 @@
 #include "gui/views/compare/relations.h"
 
-#include <QLabel>
 #include <QMenu>
 #include <QStackedWidget>
 #include <algorithm>
@@ -30,8 +29,8 @@ Relations::Relations(CompareChoices& choices, QWidget* parent)
   connect(kind_, &Segment::currentChanged, this, &Relations::show);
   x_ = new KeyBox(tr("Across"), {});
   y_ = new KeyBox(tr("Up"), {});
-  x_->setToolTip(tr("The key whose values runs are placed by, from left to right"));
-  y_->setToolTip(tr("The key whose values runs are placed by, from bottom to top"));
+  x_->setToolTip(tr("The key that places runs from left to right"));
+  y_->setToolTip(tr("The key that places runs from bottom to top"));
   scatterKeys_ = new QWidget;
   QHBoxLayout* keys = rowOf(scatterKeys_, {}, 8);
   for (KeyBox* box : {x_, y_})
@@ -43,8 +42,9 @@ Relations::Relations(CompareChoices& choices, QWidget* parent)
   axesButton_ = quietButton(tr("Axes"));
   axesButton_->setObjectName(QStringLiteral("relationAxes"));
   axesButton_->setToolTip(tr("The keys that have an axis"));
-  kind_->button(0)->setToolTip(tr("An axis a key, a line a run; drag along an axis to choose"));
-  kind_->button(1)->setToolTip(tr("One key against another, a mark a run"));
+  kind_->button(0)->setToolTip(
+      tr("One axis per key, one line per run; drag along an axis to choose"));
+  kind_->button(1)->setToolTip(tr("One key against another, one mark per run"));
   connect(axesButton_, &QPushButton::clicked, this, &Relations::offerAxes);
   for (QWidget* control : std::initializer_list<QWidget*>{scatterKeys_, axesButton_, kind_})
     addControl(control);

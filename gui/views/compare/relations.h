@@ -33,7 +33,7 @@ class Relations : public Card {
  private:
   void offerAxes();
   void show();
-  /// The values that the shown plot is drawn from, of the runs that are not hidden.
+  /// The shown plot's values, without hidden runs.
   TextTable table() const;
   void showParallel(const std::vector<PlottedRun>& runs);
   void showScatter(const std::vector<PlottedRun>& runs);

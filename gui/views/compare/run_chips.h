@@ -20,7 +20,7 @@ class RunChips : public QWidget {
   /// `strokes`: as many as runs.
   void setRuns(const std::vector<storage::RunSummary>& runs, const QList<RunStroke>& strokes);
   QSize minimumSizeHint() const override { return {240, height()}; }
-  /// All of them in one row.
+  /// The size of all chips in one row.
   QSize sizeHint() const override;
 
  protected:

@@ -22,7 +22,7 @@ class RunTableModel : public QAbstractTableModel {
 
   /// `choices` outlives the model.
   explicit RunTableModel(const CompareChoices& choices, QObject* parent = nullptr);
-  /// `differing`: its keys that differ. `strokes`: as many as runs.
+  /// `differing`: its keys that differ. `strokes`: one per run.
   void setComparison(std::shared_ptr<const storage::Comparison> comparison, ComparedKeys differing,
                      QList<RunStroke> strokes);
   void setAllKeys(bool all);
@@ -54,7 +54,7 @@ class RunTableModel : public QAbstractTableModel {
   std::shared_ptr<const storage::Comparison> comparison_ =
       std::make_shared<const storage::Comparison>();
   ComparedKeys differing_ = std::make_shared<const std::vector<ComparedKey>>();
-  ComparedKeys keys_ = differing_;  // that are shown
+  ComparedKeys keys_ = differing_;  // the shown ones
   std::vector<const ComparedKey*> columns_;
   size_t baseline_ = 0;
   QList<RunStroke> strokes_;

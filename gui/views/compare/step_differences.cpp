@@ -146,9 +146,9 @@ void StepDifferences::setSteps(std::vector<std::shared_ptr<const workbench::RunS
   align();
 }
 
-/// Several runs: the measured steps of the baseline and the first other one; without the
-/// baseline's, of the first two. One run, or no two measured steps: the first two sides, a run's
-/// prediction before its measurement.
+/// Several runs: the measured steps of the baseline and of the first other run; if the baseline has
+/// none, of the first two runs. One run, or fewer than two measured steps: the first two sides; a
+/// run's prediction comes first.
 void StepDifferences::pickUsual(storage::RunId baseline) {
   std::vector<int> measured;
   for (size_t i = 0; i < choices_.size(); ++i) {

@@ -41,7 +41,7 @@ class StepDifferences : public Card {
   explicit StepDifferences(Worker& worker, QWidget* parent = nullptr);
 
   /// The steps to pick from. The user's pick stays if it still exists; else another run's step is
-  /// laid against the baseline's. Hides with fewer than two.
+  /// compared with the baseline's. Hides with fewer than two.
   void setSteps(std::vector<std::shared_ptr<const workbench::RunSteps>> runs, int64_t rank,
                 storage::RunId baseline);
   /// The run's prediction against what was measured, where it has both.

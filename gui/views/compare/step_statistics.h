@@ -26,7 +26,7 @@ class StepStatistics : public QScrollArea {
 
   explicit StepStatistics(QWidget* parent = nullptr);
   /// `selected`: the numbers are of a dragged stretch of so many microseconds; else of whole steps.
-  /// `baseline`: of the runs; none: all numbers are values.
+  /// `baseline`: an index of `runs`; none: all numbers are values.
   void display(std::vector<Run> runs, std::optional<int64_t> selected,
                std::optional<size_t> baseline = {});
 

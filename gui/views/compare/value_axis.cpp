@@ -1,5 +1,6 @@
 #include "gui/views/compare/value_axis.h"
 
+#include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
 
@@ -13,8 +14,20 @@ namespace {
 constexpr double kTicks = 5;
 constexpr double kMargin = 0.04;  // of the axis, at both ends
 
-QString tickText(const ComparedKey& key, double value) {
-  return QString::fromStdString(storage::value_text(key.compared.key, value));
+/// Without the zeros at the end of its decimals: 0.005, 1e-4, 2 GiB.
+QString withoutZeros(const std::string& number) {
+  static const QRegularExpression zeros(
+      QStringLiteral("\\.0+(?!\\d)|(?<=\\.)(\\d*[1-9])0+(?!\\d)"));
+  return QString::fromStdString(number).replace(zeros, QStringLiteral("\\1"));
+}
+
+/// With enough digits that no two ticks look the same.
+std::vector<QString> tickTexts(const ComparedKey& key, const std::vector<double>& ticks) {
+  std::vector<QString> texts;
+  for (const std::string& text :
+       storage::value_texts(key.compared.key, {ticks.begin(), ticks.end()}, {}))
+    texts.push_back(withoutZeros(text));
+  return texts;
 }
 
 ValueAxis categoryAxis(const ComparedKey& key, std::vector<QString> categories) {
@@ -53,19 +66,22 @@ ValueAxis numberAxis(const ComparedKey& key, double low, double high) {
     axis.numbers.push_back(number);
     axis.places.push_back(number ? std::optional(placeOf(*number)) : std::nullopt);
   }
+  if (high - low <= 1e-9 * std::max(std::abs(low), std::abs(high))) {
+    axis.ticks.push_back({0.5, tickTexts(key, {low}).front()});
+    return axis;
+  }
+  std::vector<double> ticks;
   if (axis.log) {
     const double step = std::max(1.0, std::round(range / kTicks));
     for (double decade = std::ceil(from - 1e-9); decade <= from + range + 1e-9; decade += step)
-      axis.ticks.push_back({placeOf(std::pow(10, decade)), tickText(key, std::pow(10, decade))});
-  } else if (high - low > 1e-9 * std::max(std::abs(low), std::abs(high))) {
-    const double step = roundStep((high - low) / kTicks);
-    for (double tick = std::ceil(low / step) * step; tick <= high; tick += step) {
-      const double value = std::abs(tick) < step / 1e6 ? 0 : tick;
-      axis.ticks.push_back({placeOf(value), tickText(key, value)});
-    }
+      ticks.push_back(std::pow(10, decade));
   } else {
-    axis.ticks.push_back({0.5, tickText(key, low)});
+    const double step = roundStep((high - low) / kTicks);
+    for (double tick = std::ceil(low / step) * step; tick <= high + step * 1e-9; tick += step)
+      ticks.push_back(std::abs(tick) < step / 1e6 ? 0 : tick);
   }
+  const std::vector<QString> texts = tickTexts(key, ticks);
+  for (size_t i = 0; i < ticks.size(); ++i) axis.ticks.push_back({placeOf(ticks[i]), texts[i]});
   return axis;
 }
 

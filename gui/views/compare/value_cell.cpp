@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "gui/format.h"
+#include "gui/theme/cell_font.h"
 #include "gui/theme/icons.h"
 #include "gui/theme/theme.h"
 
@@ -39,7 +40,7 @@ QVariant valueCell(const ComparedKey& key, size_t run, size_t baseline, bool dif
     case Qt::DisplayRole: {
       if (!difference || !key.isResult()) return key.texts[at];
       const QString change = key.differenceText(run, baseline);
-      const bool hasColumn = key.compared.values.size() == 2;  // for the difference alone
+      const bool hasColumn = key.compared.values.size() == 2;  // for differences
       return change.isEmpty() && !hasColumn ? key.texts[at] : change;
     }
     case Qt::ToolTipRole:
@@ -88,6 +89,16 @@ void paintValueCell(QPainter& painter, const QStyleOptionViewItem& option,
 void paintRowLine(QPainter& painter, const QRect& row) {
   painter.fillRect(QRect(row.left(), row.bottom(), row.width(), 1),
                    blend(colors().surface, colors().line, 0.5));
+}
+
+int valueCellWidth(const QString& text) {
+  static const CellFont best(font::mono(12, QFont::DemiBold));  // the widest
+  return kMark + kMarkGap + best.widthOf(text) + kCellRight;
+}
+
+QSize ValueDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  return {valueCellWidth(index.data().toString()) + 1,
+          QStyledItemDelegate::sizeHint(option, index).height()};
 }
 
 void ValueDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,

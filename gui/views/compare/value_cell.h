@@ -21,6 +21,9 @@ QVariant valueCell(const ComparedKey& key, size_t run, size_t baseline, bool dif
 void paintValueCell(QPainter& painter, const QStyleOptionViewItem& option,
                     const QModelIndex& index);
 
+/// The least width that shows the text and a mark in full.
+int valueCellWidth(const QString& text);
+
 /// The line under a row of a table.
 void paintRowLine(QPainter& painter, const QRect& row);
 
@@ -28,6 +31,7 @@ void paintRowLine(QPainter& painter, const QRect& row);
 class ValueDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
+  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
              const QModelIndex& index) const override;
 };

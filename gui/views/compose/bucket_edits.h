@@ -21,7 +21,7 @@ KeyValues withBuckets(const RecipeDocument& document, KeyValues pairs);
 
 enum class Place { ownBucket, bucketBefore };
 
-/// Whatever is in no bucket gets a place; names of no module go.
+/// Places the modules that are in no bucket; drops names that match no module.
 KeyValues withAllPlaced(const recipe::Recipe& recipe, Place place);
 
 }  // namespace heddle::gui

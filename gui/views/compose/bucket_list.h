@@ -44,7 +44,7 @@ struct BucketList {
   bool hasEdges() const { return movable && buckets.size() > 1; }
 };
 
-/// Who groups them so, and how a person can group them.
+/// Where the grouping comes from, and how to change it.
 QString groupingWords(recipe::WrappingMode mode, const BucketList& list);
 
 /// The buckets of a resolved recipe; modules that do not exist are left out. `sound`: its model and

@@ -2,7 +2,6 @@
 
 #include <QHBoxLayout>
 #include <QVBoxLayout>
-#include <algorithm>
 
 #include "engine/hardware/nodes_in_use.h"
 #include "gui/format.h"

@@ -95,7 +95,7 @@ void ModelView::paintEvent(QPaintEvent*) {
     painter.setFont(font::text(13));
     painter.setPen(colors().muted);
     painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap,
-                     tr("No model yet: choose a preset at the left, or give numbers"));
+                     tr("No model yet: choose a preset on the left, or enter numbers"));
     return;
   }
   const auto [top, card, bottom] = places();

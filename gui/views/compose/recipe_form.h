@@ -32,7 +32,7 @@ class RecipeForm : public QWidget {
   void setColumns(int columns);
   /// Puts a widget that is no key below a group's keys.
   void putBelow(const QString& group, QWidget* widget);
-  /// Whose child the bubble is: a widget that has room to the right of the form.
+  /// Makes the bubble a child of `around`, which has room to the right of the form.
   void showBubbleIn(QWidget* around) { bubble_->setParent(around); }
   /// The form was scrolled.
   void placeBubble() { bubble_->place(); }

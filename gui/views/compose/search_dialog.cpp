@@ -8,7 +8,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kMesh = 216, kWhyWidth = 92;
+constexpr int kMesh = 216, kWhyWidth = 92, kMinDialog = 640;
 
 QString bytesText(qint64 bytes) { return format::bytes(static_cast<double>(bytes)); }
 
@@ -21,6 +21,7 @@ SearchDialog::SearchDialog(RecipeDocument& document, const QString& engine, Plan
       client_(client),
       search_(engine) {
   setObjectName(QStringLiteral("searchDialog"));
+  setMinimumWidth(kMinDialog);  // fields and what is found do not overlap
   kind_ = new Segment({tr("Best layout"), tr("How many GPUs")});
   kind_->setObjectName(QStringLiteral("kind"));
   body()->addWidget(kind_, 0, Qt::AlignLeft);

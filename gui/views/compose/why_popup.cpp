@@ -83,7 +83,7 @@ void WhyPopup::open(const QWidget* at) {
        std::clamp(corner.y(), room.top(), std::max(room.top(), room.bottom() - height())));
   show();
   QWidget* rows = findChild<QScrollArea*>();
-  (rows != nullptr ? rows : this)->setFocus();  // the arrows scroll it
+  (rows != nullptr ? rows : this)->setFocus();  // for the arrow keys
 }
 
 }  // namespace heddle::gui

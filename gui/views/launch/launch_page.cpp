@@ -36,7 +36,7 @@ LaunchPage::LaunchPage(Session& session, QWidget* parent)
   launch_->setObjectName(QStringLiteral("launchAction"));
   launch_->setProperty("role", "primary");
   connect(launch_, &QAction::triggered, this, &LaunchPage::launch);
-  sweep_ = new QAction(icon(QStringLiteral("plus")), tr("Sweep…"), this);
+  sweep_ = new QAction(icon(QStringLiteral("plus")), tr("Sweep …"), this);
   sweep_->setObjectName(QStringLiteral("sweepAction"));
   connect(sweep_, &QAction::triggered, this, &LaunchPage::chooseSweep);
 

@@ -6,12 +6,15 @@
 
 #include "gui/format.h"
 #include "gui/models/state_look.h"
+#include "gui/theme/cell_font.h"
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
 namespace {
 
 enum Column { kRun, kState, kTarget, kLaunched, kOutcome, kColumns };
+constexpr int kMinRun = 110, kUsualRun = 158, kMaxRun = 260;  // widths of the names
+constexpr int kAroundName = 14;
 
 QString launched(const storage::RunSummary& run) {
   return format::when(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(run.created * 1000)));
@@ -46,7 +49,7 @@ RecentLaunches::RecentLaunches(QWidget* parent) : QTableWidget(0, kColumns, pare
   header->setHighlightSections(false);
   header->setSectionsClickable(false);
   header->setStretchLastSection(true);
-  setColumnWidth(kRun, 158);
+  setColumnWidth(kRun, kUsualRun);
   setColumnWidth(kState, 100);
   setColumnWidth(kTarget, 116);
   setColumnWidth(kLaunched, 108);
@@ -57,13 +60,23 @@ RecentLaunches::RecentLaunches(QWidget* parent) : QTableWidget(0, kColumns, pare
 }
 
 void RecentLaunches::resizeEvent(QResizeEvent* event) {
-  setColumnHidden(kTarget, ofOneTarget_ || width() < 700);
-  setColumnHidden(kLaunched, width() < 560);
-  // Names of a sweep differ at their ends.
-  const bool narrow = width() < 420;
-  setColumnHidden(kOutcome, narrow);
-  setColumnWidth(kRun, narrow ? width() - 112 : std::clamp(width() * 2 / 5, 158, 260));
+  fitColumns();
   QTableWidget::resizeEvent(event);
+}
+
+void RecentLaunches::fitColumns() {
+  static const CellFont cells(font::mono());
+  int widest = 0;
+  for (const storage::RunSummary& run : runs_)
+    widest = std::max(widest, cells.widthOf(format::spelled(run.name)));
+  const bool narrow = width() < 420;
+  setColumnHidden(kTarget, ofOneTarget_ || width() < 700);
+  setColumnHidden(kLaunched, width() < 350 || (!narrow && width() < 560));
+  setColumnHidden(kOutcome, narrow);
+  // Names of a sweep differ at their ends.
+  const int rest = isColumnHidden(kLaunched) ? 112 : 220;
+  const int room = narrow ? width() - rest : std::clamp(width() * 2 / 5, kUsualRun, kMaxRun);
+  setColumnWidth(kRun, std::clamp(widest + kAroundName, std::min(kMinRun, room), room));
 }
 
 void RecentLaunches::setRuns(const std::vector<storage::RunSummary>& runs, Contacts contacts) {
@@ -91,6 +104,8 @@ void RecentLaunches::setRuns(const std::vector<storage::RunSummary>& runs, Conta
     }
     showContact(row);
   }
+  fitColumns();
+  updateGeometry();
   if (current >= 0 && current < rowCount()) setCurrentCell(current, 0);
 }
 

@@ -26,6 +26,7 @@ class RecentLaunches : public QTableWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void fitColumns();
   void showContact(int row);
 
   std::vector<storage::RunSummary> runs_;

@@ -27,7 +27,7 @@ RunForm::RunForm(QWidget* parent) : QWidget(parent) {
   mode_ = new Segment({tr("planned"), tr("eager")});
   mode_->button(0)->setToolTip(tr("The captured step, planned ahead"));
   mode_->button(1)->setToolTip(tr("The model's code runs step by step: the reference"));
-  choose_ = quietButton(tr("Sweep…"), QStringLiteral("plus"));
+  choose_ = quietButton(tr("Sweep …"), QStringLiteral("plus"));
   choose_->setObjectName(QStringLiteral("sweep"));
   choose_->setToolTip(tr("Several runs with different values, one after another"));
   drop_ = iconButton(QStringLiteral("close"), tr("One run, no sweep"));

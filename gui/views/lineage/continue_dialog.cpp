@@ -67,7 +67,7 @@ void ContinueDialog::build() {
   changes_->setFixedHeight(58);
   from_->setToolTip(tr("The checkpoint that the new run begins with; newest first"));
   steps_->setToolTip(tr("The new run's last step, counted on from the parent's"));
-  name_->setToolTip(tr("Of the new run; empty: a name made of the parent's"));
+  name_->setToolTip(tr("The new run's name; empty: made from the parent's"));
   changes_->setToolTip(
       tr("As in a recipe's file, in place of the parent's values. What may not change is named "
          "below"));

@@ -180,7 +180,7 @@ void LiveCharts::showRuns() {
   }
   if (runs == shown_) return;
   shown_ = runs;
-  // The added runs are compared with the one that is shown.
+  // Added runs are compared with the shown one.
   board_->setBaseline(std::ranges::any_of(runs, &BoardRun::highlighted) ? run_ : 0);
   board_->setRuns(std::move(runs));
 }

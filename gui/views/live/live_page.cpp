@@ -4,7 +4,6 @@
 #include <QGridLayout>
 #include <QResizeEvent>
 #include <algorithm>
-#include <cmath>
 
 #include "engine/recipe/parse.h"
 #include "engine/telemetry/lines.h"
@@ -209,7 +208,7 @@ void LivePage::resizeEvent(QResizeEvent* event) {
   arrange();
 }
 
-/// The page's keys are the timeline's. It is no focus proxy: Tab would skip all that is above it.
+/// The page's keys go to the timeline. No focus proxy: Tab would skip everything above it.
 void LivePage::focusInEvent(QFocusEvent*) { stepCard_->takeFocus(); }
 
 QString LivePage::subtitle() const {

@@ -1,6 +1,5 @@
 #include "gui/views/live/live_tiles.h"
 
-#include <QDateTime>
 #include <QHBoxLayout>
 #include <cmath>
 

@@ -3,7 +3,6 @@
 #include <QDateTime>
 #include <QHBoxLayout>
 #include <QPainter>
-#include <algorithm>
 
 #include "gui/format.h"
 #include "gui/models/state_look.h"
@@ -45,7 +44,8 @@ QString silence(const Contact& contact, const ContactLook& look, const QString& 
     parts << QString::fromStdString(contact.link->reason);
   if (look.word == ContactLook::Word::unfollowed)
     parts << RunBanner::tr("a run is followed while a workbench has its store open");
-  if (look.word != ContactLook::Word::quiet) parts << look.text;
+  else if (look.word != ContactLook::Word::quiet)
+    parts << look.text;
   if (contact.link && contact.link->heard > 0)
     parts << RunBanner::tr("the figures are from %1")
                  .arg(

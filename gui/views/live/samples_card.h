@@ -24,7 +24,7 @@ class SamplesCard : public Card {
   void append(const std::vector<storage::LogLine>& lines, const QString& prompt);
   bool isEmpty() const { return steps_.empty(); }
   QString text() const { return view_->toPlainText(); }
-  /// No focus proxy: Tab would skip the buttons above the text.
+  /// Focuses the text. No focus proxy: Tab would skip the buttons above it.
   void takeFocus() { view_->setFocus(); }
   int64_t step() const { return chooser_->currentData().toLongLong(); }
 

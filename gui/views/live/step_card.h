@@ -21,7 +21,7 @@ class StepCard : public Card {
   explicit StepCard(QWidget* parent = nullptr);
 
   void clear();
-  /// Its keys, not the search field. No focus proxy: Tab would skip the tools above the timeline.
+  /// Focuses the timeline. No focus proxy: Tab would skip the tools above it.
   void takeFocus() { timeline_->setFocus(); }
   /// `host` of each rank may be empty.
   void setTimelines(const StepTimelines& step);

@@ -21,7 +21,7 @@ constexpr int kUsualTail = 100;
 /// Keys that are facts of a run, and no columns of the standard table.
 constexpr const char* kMoreFacts[] = {"age", "notes", "group", "parent"};
 
-/// As wide as the list: a long name is elided there instead of scrolled to.
+/// Items as wide as the list: long names are elided instead of scrolled.
 class ColumnDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;

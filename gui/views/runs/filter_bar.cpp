@@ -70,7 +70,7 @@ FilterBar::FilterBar(Session& session, RunsModel& model, QWidget* parent)
   connect(&typing_, &QTimer::timeout, this, &FilterBar::apply);
   connect(field_, &QLineEdit::textChanged, this, [this] {
     goesOn_ = true;
-    typing_.start(0);  // keys that come together count once
+    typing_.start(0);  // keys that arrive together filter once
   });
 }
 

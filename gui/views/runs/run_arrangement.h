@@ -46,7 +46,7 @@ class RunArrangement : public QObject {
   void readAdded(const QStringList& keys);
   void fillGroupMenu(QMenu* menu);
   void fillInnerMenu(QMenu* menu);
-  /// Keys of the columns that runs may be grouped by, as they stand.
+  /// The keys by which runs can be grouped, in column order.
   QStringList groupKeys() const;
   void fillViewMenu(QMenu* menu);
   void offer(int section, const QPoint& globalPosition);
@@ -72,7 +72,7 @@ class RunArrangement : public QObject {
   QPushButton* views_;
   Job reading_;
   std::optional<RunView> wanted_;  // to be put in use once its columns are there
-  QString wantedGroup_;            // the same, of a column to group by; empty: none
+  QString wantedGroup_;            // the same for a column to group by; empty: none
   bool keeping_ = false;
   QTimer saving_;
 };

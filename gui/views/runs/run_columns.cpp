@@ -147,7 +147,7 @@ void RunColumns::fit() {
   scrollPast(hidden, needed, room);
   const std::vector<int> before = widths();
   {
-    // At each signal of the header the table would be laid out and painted again.
+    // Each signal of the header would lay out and paint the table again.
     const QSignalBlocker quiet(header_);
     for (int column = 0; column < count(); ++column) {
       header_->setSectionHidden(column, hidden[static_cast<size_t>(column)]);

@@ -8,7 +8,6 @@
 #include <QObject>
 #include <QScrollBar>
 #include <QTableView>
-#include <QTimer>
 #include <vector>
 
 #include "gui/views/runs/run_header.h"

@@ -35,7 +35,7 @@ const CellFont& strongFont() {
   static const CellFont font(font::mono(12, QFont::DemiBold));
   return font;
 }
-/// Those of a group's head: of its name and count, of means and their ranges.
+/// A group head's fonts: strong for its name and means, small for its count and ranges.
 struct HeadFonts {
   CellFont strong, small;
 };
@@ -90,8 +90,8 @@ void paintStar(QPainter* painter, const QPoint& center, bool filled) {
   painter->drawPolygon(star.translated(QPointF(center) + QPointF(0.5, 0.5)));
 }
 
-/// Room for texts that come while one looks: a state changes, a filter lets others through, and a
-/// run gets older.
+/// Room for texts that appear later: a state changes, a filter lets other runs through, a run gets
+/// older.
 int leastWidth(int column) {
   const auto widest = [](const auto& texts) {
     int wide = 0;

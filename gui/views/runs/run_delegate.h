@@ -17,7 +17,7 @@ class RunDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
 
-  /// The strokes' slots of runs chosen for a comparison, and of those with a colour of their own.
+  /// The stroke slots of the runs chosen for a comparison, and of the runs with their own colour.
   void setSlots(QHash<qint64, int> chosen, QHash<qint64, int> own) {
     slots_ = std::move(chosen);
     own_ = std::move(own);
@@ -27,7 +27,7 @@ class RunDelegate : public QStyledItemDelegate {
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
              const QModelIndex& index) const override;
-  /// Named as its column, for who cannot see where it is.
+  /// Named after its column, for screen readers.
   QWidget* createEditor(QWidget* parent, const QStyleOptionViewItem& option,
                         const QModelIndex& index) const override;
   /// As wide as the whole text.

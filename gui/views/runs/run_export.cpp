@@ -36,7 +36,7 @@ RunExport::RunExport(Session& session, QWidget* page)
   connect(weights_, &QAction::triggered, this, &RunExport::exportWeights);
   file_ = new QAction(icon(QStringLiteral("file")), tr("Save as one file"), this);
   file_->setObjectName(QStringLiteral("exportRunFile"));
-  file_->setToolTip(tr("All that the store has of the run, to be sent; Import takes it in"));
+  file_->setToolTip(tr("Everything that the store has about the run, to send; Import reads it"));
   connect(file_, &QAction::triggered, this, &RunExport::exportFile);
 }
 

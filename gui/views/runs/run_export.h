@@ -1,5 +1,5 @@
-// Runs to folders: their records, or the newest checkpoint's weights. A run to one file, to be
-// sent.
+// Exports runs to folders: their records, or the newest checkpoint's weights. Saves a run as one
+// file, to send.
 #pragma once
 
 #include <QAction>
@@ -20,7 +20,7 @@ class RunExport : public QObject {
   QAction* fileAction() const { return file_; }
   /// The actions are about these runs now.
   void describe(const QList<qint64>& runs);
-  /// The store has changed: the run may have ended, and have other weights.
+  /// Call when the store has changed: the run may have ended or have other weights.
   void renew() { isOld_ = true; }
   bool isReady() const { return !checking_.running(); }
 
@@ -31,7 +31,7 @@ class RunExport : public QObject {
   void checkOne();
   struct Checked {
     QString name;
-    QString fileReason;     // why it cannot be one file; empty: it can
+    QString fileReason;     // why it cannot be saved as one file; empty: it can
     QString weightsReason;  // why it has no weights to export; empty: it has
   };
   void take(const Checked& checked);
@@ -48,7 +48,7 @@ class RunExport : public QObject {
   QAction* weights_;
   QAction* file_;
   QList<qint64> runs_;
-  qint64 checkedRun_ = 0;  // that `checked_` is about
+  qint64 checkedRun_ = 0;  // the run of `checked_`
   Checked checked_;
   bool isOld_ = false;
 };

@@ -14,7 +14,7 @@ class RunHeader : public QHeaderView {
  public:
   RunHeader(RunLines& lines, QWidget* parent = nullptr);
 
-  /// A section's width by its contents, hidden or not.
+  /// The width that a section's contents need, hidden or not.
   int neededWidth(int section) const;
   /// How many of the runs shown are ticked.
   void setTicks(Qt::CheckState ticks);

@@ -1,12 +1,53 @@
 #include "gui/views/runs/run_import.h"
 
+#include "base/clock.h"
 #include "gui/format.h"
 #include "gui/widgets/file_dialog.h"
 
 namespace heddle::gui {
+namespace {
+
+constexpr double kTellSeconds = 5;  // a toast stays for a little longer
+
+}  // namespace
+
+QString wordsOf(const workbench::ImportProgress& progress) {
+  if (progress.total > 0)
+    return RunImport::tr("Importing %1 of %2 …")
+        .arg(format::count(static_cast<qint64>(progress.done + 1)),
+             format::count(static_cast<qint64>(progress.total)));
+  return RunImport::tr("Looking for runs; %1 so far …")
+      .arg(format::plural(static_cast<qint64>(progress.seen), counted::kFile));
+}
+
+/// Says every few seconds how far an import is; on the import's thread.
+class RunImport::Teller {
+ public:
+  explicit Teller(RunImport* import) : import_(import) {}
+  void tell(const workbench::ImportProgress& progress) {
+    if (seconds_since(told_) < kTellSeconds) return;
+    told_ = Clock::now();
+    QMetaObject::invokeMethod(
+        qApp,
+        [import = import_, text = wordsOf(progress)] {
+          if (import) import->say(text, Tone::text);
+        },
+        Qt::QueuedConnection);
+  }
+
+ private:
+  QPointer<RunImport> import_;
+  Clock::time_point told_ = Clock::now();
+};
 
 RunImport::RunImport(Session& session, QWidget* page)
     : QObject(page), session_(session), page_(page), importing_(session.workingThreads(), this) {}
+
+RunImport::~RunImport() { stop_.request_stop(); }
+
+void RunImport::say(const QString& text, Tone tone) {
+  Q_EMIT session_.message(text, tone, QStringLiteral("import"));
+}
 
 void RunImport::choose() {
   take(FileDialog::paths(page_, tr("Run directories, run files, stores or logs to import"),
@@ -18,16 +59,20 @@ void RunImport::take(const QStringList& chosen) {
   if (chosen.isEmpty()) return;
   std::vector<std::string> paths;
   for (const QString& path : chosen) paths.push_back(path.toStdString());
-  Q_EMIT session_.message(tr("Importing …"), Tone::text);
+  say(tr("Importing …"), Tone::text);
   session_.act(
       importing_,
-      [paths = std::move(paths)](
-          workbench::Workbench& workbench) -> Result<std::vector<workbench::Imported>> {
-        return workbench::import_runs(workbench.store_path(), workbench.writer(), paths);
+      [paths = std::move(paths), teller = Teller(this), stop = stop_.get_token()](
+          workbench::Workbench& workbench) mutable -> Result<std::vector<workbench::Imported>> {
+        return workbench::import_runs(workbench.store_path(), workbench.writer(), paths,
+                                      [&](const workbench::ImportProgress& progress) {
+                                        teller.tell(progress);
+                                        return !stop.stop_requested();
+                                      });
       },
       [this](const Result<std::vector<workbench::Imported>>& done) {
         if (done) return report(*done);
-        Q_EMIT session_.message(QString::fromStdString(done.error().message), Tone::bad);
+        say(QString::fromStdString(done.error().message), Tone::bad);
       });
 }
 
@@ -60,8 +105,7 @@ void RunImport::report(const std::vector<workbench::Imported>& done) {
                 .arg(format::plural(trashed.size(), counted::kRun));
   if (!faults.isEmpty()) text << faults.first();
   if (faults.size() > 1) text << tr("and %1 more").arg(faults.size() - 1);
-  Q_EMIT session_.message(text.join(QStringLiteral("; ")),
-                          faults.isEmpty() ? Tone::good : Tone::bad);
+  say(text.join(QStringLiteral("; ")), faults.isEmpty() ? Tone::good : Tone::bad);
   Q_EMIT imported(runs);
 }
 

@@ -46,7 +46,7 @@ class RunLines : public QAbstractTableModel {
   const RunRow& row(const QModelIndex& index) const { return runs_.row(line(index.row()).row); }
   /// The line of a run; -1: it has none, or is folded away.
   int lineOf(qint64 run) const;
-  /// The line of a group's head, or of the group around it where that is folded.
+  /// The line of a group's head; of the outer group's head if that is folded.
   int lineOfGroup(const QString& path) const;
   QString groupPath(const QModelIndex& index) const;
 

@@ -135,7 +135,7 @@ std::vector<RunGroup> groupsBy(const RunsModel& model, const std::vector<int>& r
   return groups;
 }
 
-/// The groups of the first column, each with the groups of the other columns in it.
+/// The groups by the first column, each with its groups by the next column.
 class Groups {
  public:
   Groups(const RunsModel& model, const QList<RunSort>& sorts, const std::vector<int>& columns,

@@ -1,6 +1,6 @@
-// How runs become the lines of a table: sorted by several columns, in groups of one value, which
-// may hold groups of another, or in trees of runs that go on from each other. Plain data, without a
-// window.
+// How runs become the lines of a table: sorted by several columns; in groups by one column, with
+// groups by a second one within them; or in trees of runs that continue each other. Plain data,
+// without a window.
 #pragma once
 
 #include <QList>
@@ -25,8 +25,8 @@ inline const QString kByLineage = QStringLiteral("lineage");
 struct RunLine {
   int row = -1;            // of the model; -1: a group's head
   storage::RunId run = 0;  // 0: a group's head
-  int group = -1;          // of RunOrder::groups, the innermost
-  int depth = 0;           // in a tree; of a head: groups around it
+  int group = -1;          // the innermost, in RunOrder::groups
+  int depth = 0;           // in a tree; for a head: the number of groups around it
   int below = 0;           // runs under this one that fold with it
   bool folded = false;
   bool operator==(const RunLine&) const = default;
@@ -35,13 +35,13 @@ struct RunLine {
 struct RunGroup {
   QString value;          // as the table writes it
   std::vector<int> rows;  // sorted
-  int column = -1;        // whose value it is
-  QString path;           // its name among folds: `value` after those of the groups around it
+  int column = -1;        // the column of the value
+  QString path;           // its name in RunFolds: the outer groups' values, then `value`
 };
 
-/// Between the values of a path.
+/// Separates the values of a path.
 inline constexpr QChar kWithin = QChar(0x1f);
-/// Groups within groups: so many keys at most.
+/// How deep groups nest.
 inline constexpr int kMaxGroupKeys = 2;
 
 /// The folded groups and trees; they stay so while the runs change.
@@ -58,8 +58,8 @@ struct RunOrder {
 /// All rows, sorted.
 std::vector<int> sortRuns(const RunsModel& model, const QList<RunSort>& sorts);
 
-/// `rows`: those that are shown, sorted. `groups`: columns' keys, the outer first; kByLineage
-/// alone; or none.
+/// `rows`: the shown rows, sorted. `groups`: columns' keys, outermost first; kByLineage alone; or
+/// none.
 RunOrder orderRuns(const RunsModel& model, const std::vector<int>& rows,
                    const QList<RunSort>& sorts, const QStringList& groups, const RunFolds& folds);
 

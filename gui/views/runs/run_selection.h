@@ -22,7 +22,7 @@ class RunSelection : public QItemSelectionModel {
   int hidden() const { return static_cast<int>(hidden_.size()); }
   /// The chosen ones were ticked, or are several.
   bool ticks() const { return ticks_; }
-  /// Also of a run that a fold or the filter hides.
+  /// Also for runs that a fold or the filter hides.
   bool isTicked(qint64 run) const;
   /// Lines come and go at the moment: the same runs stay chosen and looked at.
   bool isKeeping() const { return keeping_; }
@@ -44,7 +44,7 @@ class RunSelection : public QItemSelectionModel {
 
   RunLines& lines_;
   QList<qint64> hidden_;
-  QSet<qint64> hiddenRuns_;  // the same, to look one up
+  QSet<qint64> hiddenRuns_;  // the same, for look-ups
   bool keeping_ = false;
   bool ticks_ = false;
   // While lines come and go.

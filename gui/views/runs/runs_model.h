@@ -50,9 +50,9 @@ class RunsModel : public QAbstractTableModel {
   /// -1: there is none of that key.
   int columnOf(const QString& key) const;
   bool isNumber(int column) const;
-  /// Numbers, and dates and stars, too.
+  /// True for numbers, dates and stars.
   bool sortsByNumber(int column) const;
-  /// The value of such a column; it may be NaN or infinite.
+  /// The value in such a column. It may be NaN or infinite.
   std::optional<double> number(int row, int column) const;
 
   /// Takes in a new reading, newest first.

@@ -1,4 +1,4 @@
-// What a restart brings back of the Runs page: filter, folds, chosen runs, the place in the table.
+// The Runs page's state after a restart: filter, folds, chosen runs, the place in the table.
 #include <QJsonArray>
 #include <algorithm>
 #include <utility>

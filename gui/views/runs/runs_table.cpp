@@ -14,20 +14,20 @@ constexpr int kIndent = 16, kTriangle = 18;
 
 }  // namespace
 
-/// Qt moves the picture of an opaque viewport that nothing covers, and paints the rows that come
-/// into view; of any other it paints all rows at each step of the wheel.
+/// Qt scrolls the pixels of an opaque, uncovered viewport and paints only the rows that come into
+/// view; in any other viewport each wheel step paints all rows.
 RunsTable::RunsTable(QWidget* parent) : QTableView(parent) {
   viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
   setProperty("ringed", true);  // room for the focus line
 }
 
-/// Lays out at once what was rearranged: Qt would paint the lines before it does, and again after.
+/// Lays out rearranged lines at once: Qt would paint them before that, and again after it.
 void RunsTable::setModel(QAbstractItemModel* model) {
   QTableView::setModel(model);
   connect(&lines(), &RunLines::rearranged, this, [this] { executeDelayedItemsLayout(); });
 }
 
-/// The ground of all cells, and of what is next to them.
+/// Paints the background of all cells and of the rest of the viewport.
 void RunsTable::paintEvent(QPaintEvent* event) {
   QPainter painter(viewport());
   for (const QRect& part : event->region()) painter.fillRect(part, colors().surface);
@@ -144,7 +144,7 @@ void RunsTable::mouseDoubleClickEvent(QMouseEvent* event) {
   QTableView::mouseDoubleClickEvent(event);
 }
 
-/// Left folds, Right unfolds; from a run or group in a group Left goes to that one's head.
+/// Left folds, Right unfolds. From a run or group within a group, Left goes to that group's head.
 bool RunsTable::foldedByKey(const QKeyEvent* event) {
   const QModelIndex at = currentIndex();
   if (!at.isValid() || event->modifiers() & ~Qt::KeypadModifier) return false;

@@ -19,7 +19,7 @@ class RunsTable : public QTableView {
  public:
   explicit RunsTable(QWidget* parent = nullptr);
 
-  /// A RunLines.
+  /// `model`: a RunLines.
   void setModel(QAbstractItemModel* model) override;
   static KeyTable keys();
   bool isEditing() const { return state() == EditingState; }

@@ -22,7 +22,7 @@ class TagEditor : public QFrame {
             const QStringList& all);
 
  Q_SIGNALS:
-  /// The tags that those runs get and lose; what else they have stays.
+  /// The tags that the runs get and lose. Their other tags stay.
   void changed(const QList<qint64>& runs, const std::vector<std::string>& add,
                const std::vector<std::string>& remove);
 
@@ -34,7 +34,7 @@ class TagEditor : public QFrame {
   void filter(const QString& typed);
   void toggle(QListWidgetItem* item);
   void takeTyped();
-  /// `before`: as the runs have it in the store.
+  /// `before`: the state in the store.
   QListWidgetItem* add(const QString& tag, Qt::CheckState before);
 
   SearchField* field_;

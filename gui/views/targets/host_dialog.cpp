@@ -119,13 +119,12 @@ HostDialog::HostDialog(const QStringList& taken, QWidget* parent)
     return field;
   };
   hosts_ =
-      add(QStringLiteral("hosts"), tr("host"), tr("[user@]host[:port] or a name of ~/.ssh/config"));
+      add(QStringLiteral("hosts"), tr("host"), tr("[user@]host[:port] or a name in ~/.ssh/config"));
   hosts_->setToolTip(tr("Several make a group: [user@]host[:port] or names of ~/.ssh/config"));
   name_ = add(QStringLiteral("name"), tr("name"), tr("what this target is called here"));
   jump_ = add(QStringLiteral("jump"), tr("through"),
               tr("[user@]host[:port] to jump through; optional"));
-  key_ =
-      add(QStringLiteral("key"), tr("key file"), tr("the agent and the keys of ~/.ssh when empty"));
+  key_ = add(QStringLiteral("key"), tr("key file"), tr("empty: the agent and the keys in ~/.ssh"));
   root_ = add(QStringLiteral("root"), tr("folder there"), QStringLiteral("~/.heddle"));
   onSlurm_ = new QCheckBox(tr("it is the login node of a Slurm cluster"));
   onSlurm_->setObjectName(QStringLiteral("onSlurm"));
@@ -139,8 +138,8 @@ HostDialog::HostDialog(const QStringList& taken, QWidget* parent)
   connect(public_, &QCheckBox::toggled, this, &HostDialog::check);
   grid->addWidget(public_, row++, 1);
   publicMeaning_ = muted(
-      tr("Only for hosts that have no private network between them. The whole internet can then "
-         "knock at the ranks while they meet, and what they send each other crosses it."));
+      tr("Only for hosts that have no private network between them. Anyone on the internet can "
+         "then reach the ranks while they connect, and what they send each other crosses it."));
   publicMeaning_->setWordWrap(true);
   grid->addWidget(publicMeaning_, row++, 1);
   body()->addLayout(grid);

@@ -35,7 +35,7 @@ QString firstOf(const std::vector<std::string>& warnings) {
   return lines.join(QLatin1Char('\n'));
 }
 
-/// "9 pass   1 warn   12 min ago".
+/// "9 pass   1 warn   probed 12 min ago".
 QString words(const TargetEntry& entry) {
   int counts[4] = {};
   for (const probe::Check& check : entry.report->checks) ++counts[static_cast<int>(check.status)];
@@ -52,8 +52,9 @@ QString words(const TargetEntry& entry) {
                                .arg(QString::fromStdString(std::string(probe::word(kind)))));
   }
   if (entry.report->time > 0)
-    add(Tone::muted,
-        format::when(QDateTime::fromSecsSinceEpoch(static_cast<qint64>(entry.report->time))));
+    add(Tone::muted, TargetsPage::tr("probed %1")
+                         .arg(format::when(QDateTime::fromSecsSinceEpoch(
+                             static_cast<qint64>(entry.report->time)))));
   return parts.join(QStringLiteral("&nbsp;&nbsp;&nbsp;"));
 }
 
@@ -146,7 +147,8 @@ QWidget* TargetsPage::makeDetail() {
   runs_ = new RecentLaunches;
   runs_->showOneTarget();
   runs_->setObjectName(QStringLiteral("lastRuns"));
-  runs_->setMinimumHeight(kRuns);
+  runs_->setSizeAdjustPolicy(QAbstractScrollArea::AdjustToContents);
+  runs_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Maximum);
   connect(runs_, &RecentLaunches::opened, this,
           [this](qint64 run) { Q_EMIT session().runRequested(QStringLiteral("live"), run); });
   auto* column = new QVBoxLayout(content);
@@ -157,8 +159,12 @@ QWidget* TargetsPage::makeDetail() {
   column->addWidget(error_);
   column->addWidget(checks_);
   column->addWidget(runsTitle_);
-  column->addWidget(runs_, 1);
-  column->addStretch(0);
+  runsCard_ = new QFrame;
+  runsCard_->setProperty("role", "card");
+  runsCard_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
+  columnOf(runsCard_, {13, 1, 13, 4})->addWidget(runs_);
+  column->addWidget(runsCard_);
+  column->addStretch(1);
   QScrollArea* area = scrolled(content);
   area->setAccessibleName(tr("Facts of the target"));
   return area;
@@ -299,8 +305,9 @@ void TargetsPage::showRuns(const TargetEntry& entry) {
     if (run.target == entry.target.name && there.size() < kLastRuns) there.push_back(run);
   runsTitle_->setText(entry.isThisMachine() ? tr("Last runs here") : tr("Last runs there"));
   runsTitle_->setVisible(!there.empty());
-  runs_->setVisible(!there.empty());
+  runsCard_->setVisible(!there.empty());
   runs_->setRuns(there, targets_.contacts);
+  runs_->setMinimumHeight(std::min(kRuns, runs_->sizeHint().height()));
 }
 
 void TargetsPage::showCounts() {

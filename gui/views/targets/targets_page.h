@@ -96,6 +96,7 @@ class TargetsPage : public Page {
   QPushButton* probeButton_;
   CheckList* checks_;
   QLabel* runsTitle_;
+  QFrame* runsCard_;
   RecentLaunches* runs_;
   TargetFacts* facts_;
   QAction* add_;

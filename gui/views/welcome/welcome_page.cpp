@@ -25,15 +25,15 @@ WelcomePage::WelcomePage(Session& session, QWidget* parent)
   column->addStretch(2);
   column->addWidget(label(tr("Train Llama models, and know where the time goes"), "title"));
   auto* words = muted(
-      tr("Heddle predicts memory and speed of a training run before it starts, trains on machines "
-         "that you reach, shows each step on each rank as it happens, and compares runs down to "
-         "a single transfer."));
+      tr("Heddle predicts the memory and speed of a training run before it starts, trains on any "
+         "machine you can reach, shows each step on each rank as it happens, and compares runs "
+         "down to a single transfer."));
   words->setWordWrap(true);
   column->addWidget(words);
 
   openSample_ = choice("openSample", QStringLiteral("live"), tr("Open the sample run"),
-                       tr("A small run that came with Heddle, trained by two ranks: curves, "
-                          "timelines and log to look around in."),
+                       tr("A small run that came with Heddle, trained on two ranks: curves, "
+                          "timelines and a log to explore."),
                        &WelcomePage::openSample);
   openSample_->setEnabled(false);
   auto* grid = new QGridLayout;
@@ -61,7 +61,7 @@ WelcomePage::WelcomePage(Session& session, QWidget* parent)
   auto* foot = new QHBoxLayout;
   foot->setSpacing(12);
   foot->addWidget(tour);
-  foot->addWidget(muted(tr("F1 shows the help of a page and all keys. Ctrl+0 comes back here.")),
+  foot->addWidget(muted(tr("F1 shows a page's help and all keys. Ctrl+0 brings you back here.")),
                   1);
   column->addLayout(foot);
   column->addStretch(3);

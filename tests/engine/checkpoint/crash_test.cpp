@@ -1,4 +1,4 @@
-// Whatever ends a save, a checkpoint that is whole is left: a process killed at random moments
+// However a save ends, a complete checkpoint remains: a process killed at random moments
 // (HEDDLE_ALL=1: 200 times), and each write, fsync and rename failing once.
 #include <unistd.h>
 

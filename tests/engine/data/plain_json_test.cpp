@@ -89,7 +89,7 @@ class PlainJsonTest : public QObject {
       QVERIFY2(!plain_member(std::string(R"({"text": "a", "n": )") + value + "}", "text"), value);
   }
 
-  /// Whatever is done to a line, what is found is what the parser finds.
+  /// Finds the same as the parser in lines with random changes.
   void as_the_parser_says() {
     constexpr std::string_view kBytes =
         "\"\\{}[]:, \t\n\r0123456789abcdefnrtuxD-+.eE\x01\x7F\xC3\xA9\xED\xF0";

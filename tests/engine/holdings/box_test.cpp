@@ -22,7 +22,7 @@ class BoxTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  // 7 rows over 2 tensor-parallel ranks are 4 + 3; of 3 shards the last one has none of them.
+  // 7 rows over 2 tensor-parallel ranks are 4 + 3; the last of 3 shards has none of them.
   void every_element_is_stored_once() {
     for (const int64_t shards : {2, 3})
       for (const auto& [shape, cut] : {std::pair{std::vector<int64_t>{7, 6}, Cut::rows},

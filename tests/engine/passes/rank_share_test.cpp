@@ -1,5 +1,5 @@
-// What the recipe says that a rank holds and gathers is what the captured graph holds and gathers,
-// bucket by bucket: Compose shows the one, training does the other.
+// A rank holds and gathers the same by the recipe as by the captured graph, bucket by bucket:
+// Compose shows the one, training does the other.
 #include "engine/holdings/rank_share.h"
 
 #include <QTest>

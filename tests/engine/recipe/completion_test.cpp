@@ -1,4 +1,4 @@
-// What may come next in a recipe's text, and the key that is at a place of it.
+// Completions in a recipe's text, and the key at a position in it.
 #include "engine/recipe/completion.h"
 
 #include <QtTest>

@@ -294,7 +294,7 @@ class RacesTest : public QObject {
     QVERIFY2(missed.isEmpty(), qPrintable(missed.join(", ")));
   }
 
-  // Programs look after themselves in tests.
+  // With HEDDLE_VERIFY a program is checked when it is made.
   void a_program_with_a_race_is_refused() {
     passes::Plan plan = planned(small_recipe({}), 0);
     for (int64_t& place : plan.memory.place) place = std::min<int64_t>(place, 0);

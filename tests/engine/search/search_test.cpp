@@ -318,8 +318,8 @@ class SearchTest : public QObject {
     QVERIFY(there);
   }
 
-  // Two ranks and two sequences a step: shards that are freed or kept, or replicas; or a pipeline
-  // of four schedules, with one micro-batch or two.
+  // Two ranks and two sequences per step: freed shards, kept shards or replicas; or a pipeline
+  // with one of four schedules and one or two micro-batches.
   void every_candidate_is_counted() {
     plan::SearchQuestion request = request_of({"hardware.ranks=2"});
     request.fixes = {"parallelism.tp=1", "parallelism.cp=1", "recompute.mode=\"none\""};

@@ -1,4 +1,4 @@
-// A captured step that is kept is the one that would be captured again.
+// A kept capture equals a new one.
 #include "engine/step/capture_memory.h"
 
 #include <QTest>
@@ -11,7 +11,7 @@ using namespace heddle;
 
 namespace {
 
-// Of the graph alone: it notes keys of the recipe that only passes read.
+// The graph without its notes, which have recipe keys that only passes read.
 std::string text_of(Result<step::Captured> captured) {
   if (!captured) qFatal("%s", captured.error().message.c_str());
   captured->graph.notes.clear();
@@ -49,7 +49,7 @@ class CaptureMemoryTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void what_is_kept_would_be_captured_again() {
+  void a_kept_capture_equals_a_new_one() {
     step::CaptureMemory memory(2 * static_cast<size_t>(kRecipes.size()));
     for (const char* time : {"first", "second"})
       for (const QStringList& sets : kRecipes) {

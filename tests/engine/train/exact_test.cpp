@@ -216,7 +216,7 @@ lr = 1e-2
     same(ranks, sets({"wrapping.mode=\"layers\"", "recompute.mode=\"full\""}), shared);
   }
 
-  // Whatever is recomputed besides.
+  // In every mode of recomputation.
   void inputs_gathered_again_data() {
     QTest::addColumn<QString>("mode");
     for (const QString& mode : kRecompute) QTest::newRow(qPrintable(mode)) << mode;

@@ -219,7 +219,7 @@ device = "cpu")"));
     QProcess train;
     train.start(QString(HEDDLE_BINARY_DIR) + "/heddle-engine",
                 arguments(run_dir, set_key("training.steps", "200")));
-    // Whatever room there is from now on is taken at once, until the run has ended.
+    // From now on a file takes all free room at once, until the run has ended.
     QVERIFY(QTest::qWaitFor([&] { return steps_of(run_dir + "/rank-0.0.hlog") >= 1; }, 60000));
     const int ballast = open((disk + "/ballast").toUtf8().constData(), O_WRONLY | O_CREAT, 0600);
     const auto close_ballast = qScopeGuard([&] { close(ballast); });

@@ -131,7 +131,7 @@ class SealedTest : public QObject {
     Pair pair;
     for (uint64_t i = 0; i < kRecordsPerKey + 2; ++i)
       QVERIFY(opened(pair.opens, sealed(pair.seals, text(1))) == text(1));
-    // Who has the first key alone cannot go on with it.
+    // The first key alone does not open later records.
     Pair alone(kRecordsPerKey + 2);
     QVERIFY(opened(alone.opens, sealed(pair.seals, text(1))).empty());
   }

@@ -107,7 +107,7 @@ class ChartBoardTest : public QObject {
     QVERIFY(undo);
     undo();
     QCOMPARE(titles(board), (QStringList{"Gradient norm", "Loss"}));
-    // Where none is left, one button brings them back.
+    // When none is left, a button brings them back.
     for (const char* title : {"Loss", "Gradient norm"})
       QTest::keyClick(named<ChartCard>(title), Qt::Key_Delete);
     QVERIFY(board.charts().empty());

@@ -1,4 +1,4 @@
-// One pass over samples gives the average after each sample, at the last one of each point.
+// One pass over the samples gives each point the average after its last sample.
 #include "gui/charts/curve_smoother.h"
 
 #include <QTest>
@@ -16,7 +16,7 @@ struct Samples {
   std::vector<double> values;
 };
 
-/// Some are not finite, some steps are missing.
+/// Some values are not finite, some steps are missing.
 Samples samplesOf(int64_t count) {
   std::mt19937 random(1);
   Samples samples;
@@ -29,7 +29,7 @@ Samples samplesOf(int64_t count) {
   return samples;
 }
 
-/// In calls of so many samples.
+/// Passes at most `atOnce` samples per call.
 Series smoothed(const Samples& samples, CurveSmoother& smoother, size_t atOnce) {
   for (size_t i = 0; i < samples.steps.size(); i += atOnce) {
     const size_t some = std::min(atOnce, samples.steps.size() - i);
@@ -59,7 +59,7 @@ class CurveSmootherTest : public QObject {
         for (const size_t atOnce : {size_t{1}, size_t{1000}, size_t{1'000'000}}) {
           CurveSmoother smoother({.halfLife = 25}, {from, samples.steps[15'000], aPoint}, axis);
           const Series curve = smoothed(samples, smoother, atOnce);
-          std::map<double, double> points;  // by number, the last finite sample
+          std::map<double, double> points;  // the last finite sample, by point number
           for (const auto& [step, value] : right)
             if (step >= double(from)) points[std::floor(step / aPoint)] = step;
           size_t finite = 0;

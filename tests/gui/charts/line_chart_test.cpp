@@ -1,7 +1,6 @@
 // A chart as a person uses it: it grows, is zoomed, is read off; units and ticks.
 #include "gui/charts/line_chart.h"
 
-#include <QSignalSpy>
 #include <QTest>
 #include <QWheelEvent>
 #include <cmath>
@@ -82,7 +81,7 @@ class LineChartTest : public QObject {
     QCOMPARE(list->findChildren<Legend*>().size(), 5);
     QCOMPARE(list->findChildren<Legend*>().last()->accessibleName(), QString("run-5"));
     list->close();
-    // One alone is shown, however little of its name there is room for.
+    // A single curve is shown even if its name hardly fits.
     legend.setEntries({{QString(80, 'x'), Qt::blue}});
     legend.setFixedWidth(50);
     QVERIFY(!more->isVisible());

@@ -2,8 +2,6 @@
 #include "gui/charts/metric_chart.h"
 
 #include <QCheckBox>
-#include <QComboBox>
-#include <QMenu>
 #include <QSlider>
 #include <QTableView>
 #include <QTest>
@@ -163,8 +161,8 @@ class MetricChartTest : public QObject {
     QTRY_COMPARE(chart->series(0).x()[9], 1e9 + 5);
   }
 
-  // A sample that jumps ten years ahead is between its neighbours, those after it stay where they
-  // were, and the chart says so; it may come while the run goes on.
+  // A sample that jumps ten years ahead is placed between its neighbours, later samples do not
+  // move, and the chart says so. It may arrive while the run continues.
   void a_clock_that_jumps_leaves_the_other_samples_in_place() {
     BoardStore store;
     const auto run = store.run("a");
@@ -255,7 +253,7 @@ class MetricChartTest : public QObject {
              qPrintable(chart->note()));
   }
 
-  void a_run_is_filled_from_its_lowest_to_its_highest_where_that_is_wanted() {
+  void a_run_is_filled_from_lowest_to_highest_on_request() {
     BoardStore store;
     const auto run = store.run("a");
     store.steps(run, 1, 20'000);

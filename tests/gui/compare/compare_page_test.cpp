@@ -275,7 +275,7 @@ class ComparePageTest : public QObject {
     QTRY_VERIFY(page.isReady());
   }
 
-  // Next to what they are coloured and grouped by there is room for one chip a line.
+  // Next to the colour and group choices, only one chip would fit in a line.
   void chipsHaveTheWholeWidthOfANarrowWindow() {
     Session session(store_.path());
     ComparePage page(session);

@@ -57,6 +57,22 @@ class RelationsTest : public QObject {
     QCOMPARE(*modes.places[0], *modes.places[2]);
   }
 
+  void ticksHaveTheDigitsThatTheyNeed() {
+    const auto ticks = [](const std::string& name, const std::vector<storage::Value>& values) {
+      QStringList texts;
+      for (const ValueAxis::Tick& tick : valueAxis(keyOf(name, values)).ticks) texts << tick.text;
+      return texts.join(QLatin1Char(' '));
+    };
+    QCOMPARE(ticks("optimizer.lr", {"0.001", "0.022"}), "0.005 0.01 0.015 0.02");
+    QCOMPARE(ticks("optimizer.lr", {"1e-5", "1e-4", "1e-2"}), "1e-5 1e-4 0.001 0.01");
+    QCOMPARE(ticks("optimizer.weight_decay", {"0", "0.1"}), "0 0.02 0.04 0.06 0.08 0.1");
+    QCOMPARE(ticks("training.steps", {"1000", "3000"}), "1,000 1,500 2,000 2,500 3,000");
+    QCOMPARE(ticks("peak_bytes", {double(1 << 30), double(3 << 29)}), "1.12 GiB 1.3 GiB 1.49 GiB");
+    QCOMPARE(ticks("optimizer.lr", {"0.003", "0.003"}), "0.003");
+    // Closer than the usual digits tell.
+    QCOMPARE(ticks("loss", {2.0001, 2.0021}), "2.0005 2.001 2.0015 2.002");
+  }
+
   void aBrushHighlightsTheRunsInIt() {
     Session session(many_.path());
     ComparePage page(session);

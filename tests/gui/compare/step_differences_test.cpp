@@ -121,7 +121,7 @@ class StepDifferencesTest : public QObject {
     // The gather's span and the compute of that bucket, in both rows.
     auto* timelines = page.findChild<TimelineWidget*>();
     QCOMPARE(timelines->rows().size(), size_t(2));
-    QCOMPARE(timelines->rows()[1].rank, int64_t{0});  // whose transfers the plan is asked about
+    QCOMPARE(timelines->rows()[1].rank, int64_t{0});  // the plan is queried for their transfers
     QCOMPARE(timelines->rows()[0].counters.size(), size_t(1));
     const auto click = [&](int row) {
       const QPoint at = table->visualRect(table->model()->index(row, 0)).center();
@@ -206,7 +206,7 @@ class StepDifferencesTest : public QObject {
     QCOMPARE(bad, QStringList{QStringLiteral("+30.0 ms")});
   }
 
-  // Of more runs than have timelines.
+  // There are more runs than timelines.
   void everyRunsMemoryHasItsUses() {
     const QString path = folder_.filePath(QStringLiteral("six.sqlite"));
     QList<qint64> runs;
@@ -238,8 +238,8 @@ class StepDifferencesTest : public QObject {
     QCOMPARE(last[heads.indexOf("other")], QStringLiteral("90.7 MiB"));
   }
 
-  // As every number of the page, and as the keys in the table of differences.
-  void theBaselineIsTheFirstSideAndWhatStatisticsDifferFrom() {
+  // Like every number on the page, and like the keys in the table of differences.
+  void theBaselineIsTheFirstSideAndTheStatisticsBaseline() {
     Shown shown(path_, {first_, second_, neither_});
     ComparePage& page = shown.page;
     QTRY_VERIFY(page.isReady());

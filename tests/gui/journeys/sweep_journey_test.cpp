@@ -52,7 +52,7 @@ class SweepJourneyTest : public QObject {
     QVERIFY(person.isAt(QStringLiteral("Compose")));
     QVERIFY(person.click(QStringLiteral("Launch")));
     QVERIFY(person.isAt(QStringLiteral("Launch")));
-    QVERIFY(person.click(QStringLiteral("Sweep…")));
+    QVERIFY(person.click(QStringLiteral("Sweep …")));
     QVERIFY(person.type(QStringLiteral("Key 1"), QStringLiteral("optimizer.lr")));
     QVERIFY(
         person.type(QStringLiteral("Values of key 1"), QStringLiteral("1e-4, 3e-4, 1e-3, 3e-3")));
@@ -80,7 +80,7 @@ class SweepJourneyTest : public QObject {
     QVERIFY(cell.isValid());
     QCOMPARE(cell.row(),
              Person::cellThatReads(table, RunsModel::Name, QStringLiteral("group tiny")).row() + 1);
-    // Its row may be read a moment after its end is written.
+    // The table may read its row a moment after its end is written.
     QTRY_COMPARE(Person::cellThatReads(table, RunsModel::Name, best)
                      .siblingAtColumn(RunsModel::State)
                      .data()

@@ -109,7 +109,7 @@ class LiveChartsTest : public QObject {
     QTRY_COMPARE_WITH_TIMEOUT(again.chart("Loss")->curves(), 1, 20000);
   }
 
-  // Added runs can be drawn as their mean and range, and as differences from the run that is shown.
+  // Added runs can be drawn as their mean and range, and as differences from the shown run.
   void added_runs_are_a_group_and_the_shown_run_their_baseline() {
     storage::NewRun wanted;
     wanted.name = "shown";

@@ -236,7 +236,7 @@ class RunArrangingTest : public QObject {
     const QModelIndex best = lines()->index(5, RunsModel::Best);  // of the inner group
     QCOMPARE(best.data().toString(), QString("2.325"));
     QCOMPARE(best.data(RunLines::RangeRole).toString(), QString("2.200 – 2.450"));
-    // Each level folds; Left goes from run to inner head to outer head.
+    // Each level folds. Left goes from a run to its inner head, then to the outer head.
     clickCell(3, RunsModel::Name);
     QTest::keyClick(table(), Qt::Key_Left);
     QCOMPARE(table()->currentIndex().row(), 1);
@@ -250,13 +250,13 @@ class RunArrangingTest : public QObject {
     QCOMPARE(page_->selectedRuns().size(), 2);
     QVERIFY(static_cast<RunSelection*>(table()->selectionModel())
                 ->isTicked(page_->selectedRuns().first()));
-    QTest::keyClick(table(), Qt::Key_Right);  // what was folded in it still is
+    QTest::keyClick(table(), Qt::Key_Right);  // its inner folds are kept
     QCOMPARE(lines()->rowCount(), 9);
     inMenuOf("groupRuns", QStringLiteral("Fold all"));
     QCOMPARE(shown(), (QStringList{"group cool sweep", "no group"}));
     inMenuOf("groupRuns", QStringLiteral("Unfold all"));
     QCOMPARE(shown(), all);
-    // A run that is looked at leaves its place to the head that is still seen.
+    // If the current run is folded away, the visible head becomes current.
     table()->setCurrentIndex(lines()->index(8, RunsModel::Name));
     inMenuOf("groupRuns", QStringLiteral("Fold all"));
     QCOMPARE(table()->currentIndex().row(), 1);
@@ -274,7 +274,7 @@ class RunArrangingTest : public QObject {
     view.groups.clear();
     saveRunView(*openSettings(), QStringLiteral("two"), view);
     QVERIFY(loadRunView(*openSettings(), QStringLiteral("two")).groups.isEmpty());
-    // As an older window has kept it, and as a person may have written it.
+    // As an older version saved it, and as a person may have typed it.
     auto settings = openSettings();
     settings->setValue("runs/views/two/group", "mean(loss, 2)");
     QCOMPARE(loadRunView(*settings, QStringLiteral("two")).groups, QStringList{"mean(loss, 2)"});

@@ -225,7 +225,7 @@ class RunChoosingTest : public QObject {
   }
 
   // Resume of one run by its menu, then two others ticked: they are two.
-  // As trackio's issue 395 has it: a new run came, and others than before were shown.
+  // trackio's issue 395: a new run arrived, and other runs than before were shown.
   void aNewRunLeavesTheTicksWhereTheyWere() {
     tick(store_.runs.whole);
     tick(store_.runs.failed);

@@ -1,5 +1,5 @@
-// A run goes to somebody else as one file, with what the window offers: saved from one store,
-// chosen and imported into another.
+// A run is handed on as one file through the window: saved from one store, then chosen and imported
+// into another.
 #include <QFileDialog>
 #include <QLineEdit>
 #include <QListView>
@@ -8,6 +8,7 @@
 #include <QTest>
 #include <QTimer>
 #include <QTreeView>
+#include <memory>
 
 #include "gui/theme/theme.h"
 #include "gui/views/runs/runs_page.h"
@@ -22,7 +23,7 @@ using namespace heddle::gui;
 
 namespace {
 
-/// A page over a store, as a person sees it.
+/// A visible Runs page over a store.
 struct ShownRuns {
   explicit ShownRuns(const QString& store) : session(store), page(session) {
     page.resize(1500, 900);
@@ -37,7 +38,7 @@ struct ShownRuns {
   RunsPage page;
 };
 
-/// Presses the button of the dialog that accepts, once it can be pressed.
+/// Presses the dialog's accept button as soon as it is enabled.
 bool acceptDialog(QFileDialog& dialog) {
   for (auto* button : dialog.findChildren<QPushButton*>())
     if (button->isDefault() && button->isEnabled()) {
@@ -47,7 +48,8 @@ bool acceptDialog(QFileDialog& dialog) {
   return false;
 }
 
-/// Selects the entry of that name as a click does.
+/// Clicks on the entry of that name; whether it is selected then. A click misses while the dialog
+/// lists its folder.
 bool selectEntry(QFileDialog& dialog, const QString& name) {
   QAbstractItemView* list = dialog.findChild<QListView*>(QStringLiteral("listView"));
   if (!list->isVisible()) list = dialog.findChild<QTreeView*>(QStringLiteral("treeView"));
@@ -56,7 +58,7 @@ bool selectEntry(QFileDialog& dialog, const QString& name) {
     const QModelIndex entry = list->model()->index(row, 0, root);
     if (entry.data().toString() != name) continue;
     QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualRect(entry).center());
-    return true;
+    return list->selectionModel()->isSelected(entry);
   }
   return false;
 }
@@ -72,7 +74,7 @@ class RunFilesTest : public QObject {
     Theme::install(Theme::Mode::dark);
   }
 
-  void aRunThatGoesOnCannotBeSent() {
+  void aRunThatHasNotEndedIsNotSaved() {
     ShownRuns shown(store_.path());
     QTRY_VERIFY(shown.rows() == 5 && shown.page.isReady());
     QVERIFY(shown.action("exportRunFile")->text().contains("no run is selected"));
@@ -102,7 +104,7 @@ class RunFilesTest : public QObject {
     poll_.stop();
   }
 
-  void whoGetsItChoosesTheFile() {
+  void anotherPersonImportsTheFile() {
     QVERIFY(QFile::exists(file()));
     ShownRuns shown(emptyStore("theirs"));
     QTRY_VERIFY(shown.page.isReady());
@@ -117,15 +119,14 @@ class RunFilesTest : public QObject {
     QVERIFY(names(shown).contains("shakespeare-auto"));
   }
 
-  // A folder is taken, not entered, by the button, which keeps its name.
+  // The button takes a folder instead of entering it, and keeps its label.
   void aFolderCanBeChosenToo() {
     ShownRuns shown(emptyStore("folders"));
     QTRY_VERIFY(shown.page.isReady());
-    const QDir above = QFileInfo(sent_.path()).dir();
     QStringList buttons;
     withDialog([&](QFileDialog& dialog) {
-      if (dialog.directory().absolutePath() != above.absolutePath())
-        return dialog.setDirectory(above.absolutePath());
+      if (dialog.directory().absolutePath() != above_.path())
+        return dialog.setDirectory(above_.path());
       if (!selectEntry(dialog, QFileInfo(sent_.path()).fileName())) return;
       for (auto* button : dialog.findChildren<QPushButton*>())
         if (button->isDefault()) buttons << button->text();
@@ -135,6 +136,32 @@ class RunFilesTest : public QObject {
     poll_.stop();
     QCOMPARE(buttons, QStringList{"Import"});
     QTRY_COMPARE_WITH_TIMEOUT(shown.rows(), 1, 20000);
+  }
+
+  void anImportSaysHowFarItIs() {
+    QCOMPARE(wordsOf({.seen = 1234}), QStringLiteral("Looking for runs; 1,234 files so far …"));
+    QCOMPARE(wordsOf({.seen = 20, .done = 2, .total = 12}), QStringLiteral("Importing 3 of 12 …"));
+  }
+
+  // A window that is closed does not wait for the rest of a large folder.
+  void anImportEndsWithItsPage() {
+    constexpr int kMany = 2000;
+    QTemporaryDir folder;
+    for (int i = 0; i < kMany; ++i) {
+      QFile log(folder.filePath(QStringLiteral("%1.csv").arg(i)));
+      QVERIFY(log.open(QIODevice::WriteOnly));
+      log.write(QStringLiteral("step,loss\n1,%1\n").arg(i).toUtf8());
+    }
+    const QString store = emptyStore("many");
+    storage::Reader reader = must(storage::Reader::open(store.toStdString()));
+    auto shown = std::make_unique<ShownRuns>(store);
+    QTRY_VERIFY(shown->page.isReady());
+    Q_EMIT shown->session.importRequested({folder.path()});
+    QTRY_VERIFY_WITH_TIMEOUT(!must(reader.runs()).empty(), 20000);
+    shown.reset();
+    const auto runs = must(reader.runs());
+    QVERIFY2(runs.size() < kMany / 2, qPrintable(QString::number(runs.size())));
+    for (const auto& run : runs) QVERIFY(storage::has_ended(run.state));
   }
 
  private:
@@ -154,7 +181,7 @@ class RunFilesTest : public QObject {
     return found;
   }
 
-  /// `act` is called again and again for the file dialog that is open.
+  /// Calls `act` repeatedly with the open file dialog.
   void withDialog(std::function<void(QFileDialog&)> act) {
     poll_.disconnect();
     connect(&poll_, &QTimer::timeout, this, [act = std::move(act)] {
@@ -164,7 +191,9 @@ class RunFilesTest : public QObject {
     poll_.start(30);
   }
 
-  QTemporaryDir settings_, sent_, stores_;
+  QTemporaryDir settings_, stores_;
+  QTemporaryDir above_;  // nothing else is in it
+  QTemporaryDir sent_{above_.filePath("sent-XXXXXX")};
   samples::SampleStore store_;
   QTimer poll_;
 };

@@ -157,7 +157,7 @@ class RunMarksTest : public QObject {
             runStroke(known.of(two)[1], Scheme::dark).marker);
   }
 
-  // Though no other run is chosen: its row has the stroke, and the drawer's curve the colour.
+  // Even if no other run is chosen, its row shows the stroke, and the drawer's curve its colour.
   void aColourShowsInTheTableAndInTheDrawer() {
     const qint64 run = store_->runs.whole;
     {

@@ -1,4 +1,4 @@
-// What the runs table paints: rows as they come into view, and each cell once.
+// The runs table paints rows as they come into view, and each cell once.
 #include <QMenu>
 #include <QTemporaryDir>
 #include <QTest>
@@ -142,7 +142,7 @@ class RunScrollingTest : public QObject {
     return {table->rowAt(0), table->rowAt(table->viewport()->height() - 1)};
   }
 
-  /// The cells painted until nothing is painted any more.
+  /// The cells that are painted until painting stops.
   CountingDelegate::Cells settle() {
     CountingDelegate::Cells all;
     for (;;) {

@@ -1,5 +1,5 @@
-// A desktop as a window's notifications meet it: a bus of the test's own, and on it the service
-// that desktops have, or none.
+// A desktop for a window's notifications: the test's own session bus, with or without a
+// notification service.
 #pragma once
 
 #include <QDBusArgument>
@@ -13,7 +13,7 @@
 
 namespace heddle::test {
 
-/// Before anything asks for the session's bus, which is this one then.
+/// Create it before anything uses the session bus: this becomes the session bus.
 class SessionBus {
  public:
   ~SessionBus() {
@@ -21,7 +21,7 @@ class SessionBus {
     daemon_.waitForFinished();
   }
 
-  /// Empty: it goes on; else why not.
+  /// Empty: the bus runs; else why not.
   QString start() {
     const QString program = QStandardPaths::findExecutable(QStringLiteral("dbus-daemon"));
     if (program.isEmpty()) return QStringLiteral("dbus-daemon is not installed");
@@ -50,7 +50,7 @@ class SessionBus {
   QString address_;
 };
 
-/// The service, on a connection of its own.
+/// The notification service, on its own connection.
 class Desktop : public QDBusVirtualObject {
  public:
   explicit Desktop(const SessionBus& bus)
@@ -70,7 +70,7 @@ class Desktop : public QDBusVirtualObject {
     QVariantMap hints;
   };
 
-  /// A person clicks on the notification: they are numbered from 1.
+  /// Clicks on the notification, numbered from 1.
   void click(uint id) { Q_UNUSED(bus_.send(signalOf("ActionInvoked") << id << "default")); }
   void close(uint id) { Q_UNUSED(bus_.send(signalOf("NotificationClosed") << id << uint(2))); }
 

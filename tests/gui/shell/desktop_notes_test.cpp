@@ -1,5 +1,5 @@
-// Notifications over D-Bus: what the desktop's service gets, what its answers do, and desktops that
-// have none.
+// Notifications over D-Bus: the calls that the desktop's service gets, the effect of its replies,
+// and desktops without one.
 #include "gui/window/desktop_notes.h"
 
 #include <QSignalSpy>
@@ -34,7 +34,7 @@ class DesktopNotesTest : public QObject {
     QCOMPARE(desktop.shown[1].actions, (QStringList{"default", "Open in Live"}));
   }
 
-  // A run's name is anybody's text.
+  // A run's name can be any text.
   void markupOfOthersIsText() {
     test::Desktop desktop(bus_);
     DesktopNotes marked;
@@ -56,7 +56,7 @@ class DesktopNotesTest : public QObject {
     notes.show({7, "a", "1", Tone::warn});
     notes.show({8, "b", "2", Tone::warn});
     QTRY_COMPARE(desktop.shown.size(), size_t{2});
-    QTest::qWait(100);  // for the ids
+    QTest::qWait(100);  // the ids arrive
     desktop.click(2);
     QTRY_COMPARE(opened.size(), 1);
     QCOMPARE(opened[0][0].toLongLong(), 8);

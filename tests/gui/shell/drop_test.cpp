@@ -113,7 +113,7 @@ class DropTest : public QObject {
     QVERIFY(says("recipe"));
     QVERIFY(says("traces of other programs are not imported"));
     QCOMPARE(dialog()->findChildren<QPushButton*>("openRecipe").size(), 1);
-    // The columns begin at the same place in each line, and no word is cut.
+    // Columns begin at the same place in each line, and no word is cut off.
     QSet<int> names, words;
     for (const auto* each : dialog()->findChild<QWidget*>("told")->findChildren<QLabel*>()) {
       const bool isName = qobject_cast<const ElidedLabel*>(each);

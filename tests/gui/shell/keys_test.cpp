@@ -1,5 +1,4 @@
 // The keyboard: the help, the search of each page, and keys that are each of one thing alone.
-#include <QScrollBar>
 #include <QTest>
 #include <QTextBrowser>
 

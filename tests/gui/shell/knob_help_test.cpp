@@ -1,4 +1,4 @@
-// Whatever can be set says what it does: under the pointer, or in words next to it.
+// Every setting explains itself: in a tooltip, or in words next to it.
 #include <QAbstractSpinBox>
 #include <QCheckBox>
 #include <QComboBox>
@@ -57,7 +57,7 @@ class KnobHelpTest : public QObject {
   }
   void cleanupTestCase() { session_.reset(); }
 
-  void ofACharts() {
+  void chartOptionsExplainThemselves() {
     ChartBoard board(*session_);
     board.setDefaults({{.metric = "loss"}});
     board.resize(800, 400);
@@ -67,7 +67,7 @@ class KnobHelpTest : public QObject {
     QCOMPARE(withoutHelp(options), QStringList());
   }
 
-  void ofPreferences() {
+  void preferencesExplainThemselves() {
     QWidget window;
     window.resize(1000, 700);
     PreferencesDialog dialog(*session_, &window);
@@ -76,12 +76,12 @@ class KnobHelpTest : public QObject {
     QCOMPARE(missing, QStringList());
   }
 
-  void ofAFork() {
+  void aForkExplainsItself() {
     ContinueDialog dialog(*session_, store_.runs.whole, storage::Lineage::Kind::fork, nullptr);
     QCOMPARE(withoutHelp(dialog), QStringList());
   }
 
-  void ofAComparison() {
+  void aComparisonExplainsItself() {
     ComparePage page(*session_);
     page.resize(1500, 900);
     page.show();

@@ -59,6 +59,7 @@ class NotifierTest : public QObject {
   }
 
   void an_alert_is_a_message_and_a_notification() {
+    test::Desktop desktop(bus_);
     QSignalSpy messages(session_.get(), &Session::message);
     QSignalSpy notified(notifier_, &Notifier::notified);
     alert("step 40: loss 9.410");
@@ -67,6 +68,7 @@ class NotifierTest : public QObject {
     QCOMPARE(notified[0][1].toString(), QString("step 40: loss 9.410"));
     QCOMPARE(messages.size(), 1);
     QCOMPARE(messages[0][0].toString(), QString("night: loss spike: step 40: loss 9.410"));
+    QTRY_COMPARE(desktop.shown.size(), size_t{1});  // the bus is opened for it
   }
 
   void the_desktop_shows_it_and_a_click_opens_the_run() {

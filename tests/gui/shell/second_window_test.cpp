@@ -1,6 +1,6 @@
 // Another person's store in a second window: two real processes of `heddle`. A plug-in looks into
-// both (window_probe.cpp), and drops the store on the first and takes what is offered, or chooses
-// it in the dialog of "Open another store …".
+// both (window_probe.cpp). It drops the store on the first window and accepts the offer, or chooses
+// the store through "Open another store …".
 #include <QDir>
 #include <QFile>
 #include <QProcess>
@@ -21,13 +21,13 @@ class SecondWindowTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void aStoreOpensReadOnlyBesideOnesOwn_data() {
+  void anotherPersonsStoreOpensReadOnly_data() {
     QTest::addColumn<QString>("way");
     QTest::newRow("dropped") << "HEDDLE_PROBE_DROP";
     QTest::newRow("chosen") << "HEDDLE_PROBE_OPEN";
   }
 
-  void aStoreOpensReadOnlyBesideOnesOwn() {
+  void anotherPersonsStoreOpensReadOnly() {
     QFETCH(QString, way);
     QVERIFY(QDir(seen()).removeRecursively());
     for (const char* whose : {"theirs", "ours"}) QFile::remove(store(whose));
@@ -65,7 +65,7 @@ class SecondWindowTest : public QObject {
     QCOMPARE(QFile::symLinkTarget("/proc/" + second + "/exe"),
              QFileInfo(HEDDLE_BINARY_DIR "/heddle").canonicalFilePath());
 
-    // Each ends by itself, and the store is as it was.
+    // Both end by themselves, and the store is unchanged.
     QVERIFY(QFile(seen() + "/quit").open(QIODevice::WriteOnly));
     QVERIFY(first.waitForFinished());
     QCOMPARE(first.exitCode(), 0);
@@ -78,7 +78,7 @@ class SecondWindowTest : public QObject {
   QString store(const QString& whose) const { return folder_.filePath(whose + ".sqlite"); }
   QString seen() const { return folder_.filePath("seen"); }
 
-  /// By a person whose home is another.
+  /// A store made by a person with another home folder.
   void makeStore(const QString& whose, const std::string& name) {
     for (const char* variable : {"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"})
       qputenv(variable, folder_.filePath(whose).toUtf8());

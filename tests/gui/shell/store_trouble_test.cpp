@@ -1,4 +1,4 @@
-// A store that changes or fails under an open window: other processes write to it, and its disk is
+// A store that changes or fails under an open window: other processes write to it, or its disk is
 // full.
 #include <QProcess>
 #include <QSignalSpy>
@@ -11,7 +11,6 @@
 #include "gui/views/runs/runs_model.h"
 #include "gui/window/main_window.h"
 #include "storage/store.h"
-#include "storage/trust.h"
 #include "storage/writer.h"
 #include "tests/storage/faulty_disk.h"
 #include "tests/support/results.h"
@@ -42,7 +41,7 @@ class StoreTroubleTest : public QObject {
     }
   }
 
-  // Each change is one of a real process, and is there without anything being pressed.
+  // A real process makes each change, and the window shows it without a key or click.
   void whatOtherProcessesWriteIsShown() {
     open();
     QTRY_COMPARE(names(), (QSet<QString>{"first", "second"}));
@@ -65,7 +64,7 @@ class StoreTroubleTest : public QObject {
     close();
   }
 
-  // The store can be read, nothing that was there is lost, and room is enough to go on.
+  // The store stays readable, nothing is lost, and work continues once there is room.
   void aFullDiskIsNamedAndTheWindowGoesOn() {
     storage::FaultyDisk disk;
     open();

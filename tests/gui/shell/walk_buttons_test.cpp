@@ -48,6 +48,8 @@ class WalkButtonsTest : public QObject {
       disconnect(button, &QAbstractButton::clicked, nullptr, nullptr);
       disconnect(button, &QAbstractButton::toggled, nullptr, nullptr);
       if (button->group()) button->group()->blockSignals(true);
+      const auto* tool = qobject_cast<const QToolButton*>(button);
+      if (tool && tool->defaultAction()) tool->defaultAction()->blockSignals(true);
     }
     QStringList faults;
     int tried = 0;

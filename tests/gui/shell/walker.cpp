@@ -205,7 +205,8 @@ void Walker::walk(const QStringList& steps, const QString& opens) {
   const bool back = QTest::qWaitFor(
       [this] {
         const QWidget* now = window()->focusWidget();
-        return !openedOver(window()) && now && (now == before_ || !before_);
+        return !openedOver(window()) && now &&
+               (now == before_ || !before_ || !before_->isVisible());
       },
       3000);
   if (!back)
@@ -250,7 +251,8 @@ void Walker::nextStep() {
     activate(over->windowType() == Qt::Popup ? window() : over->window());
     QWidget* focus = QApplication::focusWidget();
     if (!focus || (focus != over && !over->isAncestorOf(focus)))
-      faults << path_ + QStringLiteral(": the keyboard is not in it");
+      faults << path_ + QStringLiteral(": the keyboard is not in it, but at ") +
+                    (focus ? describe(focus) : QStringLiteral("nothing"));
     for (const QString& fault : tabFaults(over)) faults << path_ + QStringLiteral(": ") + fault;
   }
   lookAndLeave(path_);

@@ -1,6 +1,6 @@
-// A plug-in of Qt that looks into a `heddle` which another process started: what its window shows,
-// as a line in a file. In the first window it drops a store and presses "Open in a new window", or
-// opens one with "Open another store …".
+// A Qt plug-in that looks into a `heddle` started by another process, and writes what its window
+// shows to a file, as one line. In the first window it drops a store and presses "Open in a new
+// window", or opens one with "Open another store …".
 #include <QAction>
 #include <QApplication>
 #include <QDropEvent>

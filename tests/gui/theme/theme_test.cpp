@@ -77,7 +77,7 @@ class ThemeTest : public QObject {
   void runsKeepTheirColour() {
     RunSlots known;
     QCOMPARE(known.of({41, 52, 63}), QList<int>({0, 1, 2}));
-    QCOMPARE(known.of({63, 52}), QList<int>({2, 1}));  // whatever their order
+    QCOMPARE(known.of({63, 52}), QList<int>({2, 1}));  // in any order
     QCOMPARE(known.of({63, 74, 52}), QList<int>({2, 0, 1}));
     QCOMPARE(known.of({41, 74}), QList<int>({0, 1}));  // both had slot 0
     QList<qint64> many;
@@ -163,7 +163,7 @@ class ThemeTest : public QObject {
     QTest::newRow("many") << format::plural(1024, counted::kRank) << "1,024 ranks";
   }
 
-  // Polish has three forms; which one, a number of any size decides.
+  // Polish has three forms, for numbers of any size.
   void countedNounsHaveTheFormsOfALanguage() {
     class Polish : public QTranslator {
      public:
@@ -184,7 +184,7 @@ class ThemeTest : public QObject {
     QCOMPARE(format::plural(3, counted::kRun), QString("3 przebiegi"));
     QCOMPARE(format::plural(5'000'000'012, counted::kRun), QString("5,000,000,012 przebiegów"));
     QCOMPARE(format::plural(5'000'000'001, counted::kRun), QString("5,000,000,001 przebiegów"));
-    QCOMPARE(format::plural(2, counted::kRow), QString("2 rows"));  // not translated
+    QCOMPARE(format::plural(2, counted::kRow), QString("2 rows"));  // no translation
     QVERIFY(QCoreApplication::removeTranslator(&polish));
     QCOMPARE(format::plural(5'000'000'001, counted::kRun), QString("5,000,000,001 runs"));
     QCOMPARE(format::plural(0, counted::kFinishedRun), QString("0 finished runs"));

@@ -7,7 +7,6 @@
 #include <QJsonObject>
 #include <QMenu>
 #include <QScrollBar>
-#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QVBoxLayout>

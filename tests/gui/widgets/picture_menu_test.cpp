@@ -1,4 +1,4 @@
-// The menu of painted widgets: what they show as a table, as text, as a picture.
+// Painted widgets' menu: their values as a table and as text, and their picture.
 #include "gui/widgets/picture_menu.h"
 
 #include <QApplication>
