@@ -97,16 +97,25 @@ exec "$1" supervise --attached --secret-stdin --run-dir "$2-$SLURM_NODEID" --fir
   --rendezvous-host "$SLURM_LAUNCH_NODE_IPADDR" < "$2-$SLURM_NODEID/job.secret"
 )sh";
 
-// $1: the engine, $2: the run directory, $3: the number of nodes, $4: that of the first part.
+// $1: the engine, $2: the run directory, $3: the number of nodes, $4: the run directory of the
+// first part, $5: 1 where it goes on by itself. A job that is cancelled ends with this script, by
+// SIGTERM, so that nothing but the signal before the time limit, which only the steps get, leads to
+// the end.
 constexpr const char* kJobScript = R"sh(
 umask 077
 cd -- "$4" || exit 1
 # Who submitted it may not have heard the number.
 [ -s job ] || { printf '%s\n' "$SLURM_JOB_ID" > job.part && mv -f job.part job; }
 rm -f state.json  # of an earlier attempt: the other nodes wait for this one's
+newest() { ls checkpoints 2> /dev/null | sort -V | tail -n 1; }
+before=$(newest)
 srun --nodes="$3" --ntasks="$3" --ntasks-per-node=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" \
   --kill-on-bad-exit=0 /bin/sh -c "$node" sh "$1" "$2" "$3"
 code=$?
+# It has stopped though nobody asked it to, and has got further than the last time.
+if [ "$5" = 1 ] && [ "$code" = 130 ] && ! [ -e stop.asked ] && [ "$(newest)" != "$before" ]; then
+  scontrol requeue "$SLURM_JOB_ID" && exit 0
+fi
 part=0
 while [ "$part" -lt "$3" ]; do
   if [ "$3" = 1 ]; then rm -f -- "$2/job.secret"; else rm -f -- "$2-$part/job.secret"; fi
@@ -152,7 +161,7 @@ std::vector<std::string> sbatch_words(const BatchJob& job) {
                                  "--chdir=" + job.part_dir(0),
                                  "--output=slurm-%j.out",
                                  "--open-mode=append",
-                                 "--no-requeue",
+                                 job.goes_on ? "--requeue" : "--no-requeue",
                                  fmt::format("--signal=TERM@{}", kSecondsBeforeEnd)};
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) words.push_back(option + value);
@@ -167,9 +176,9 @@ std::vector<std::string> sbatch_words(const BatchJob& job) {
 }
 
 std::string batch_script(const BatchJob& job) {
-  return fmt::format("#!/bin/sh\nset -- {} {} {} {}\nnode={}\n{}", quote(job.engine),
+  return fmt::format("#!/bin/sh\nset -- {} {} {} {} {}\nnode={}\n{}", quote(job.engine),
                      quote(job.run_dir), job.slurm.nodes, quote(job.part_dir(0)),
-                     quote(kNodeScript), kJobScript);
+                     job.goes_on ? 1 : 0, quote(kNodeScript), kJobScript);
 }
 
 }  // namespace heddle::remote

@@ -21,6 +21,8 @@ struct BatchJob {
   std::string comment;  // identifies the run: jobs are looked for by it
   Slurm slurm;
   int32_t ranks_per_node = 1;
+  bool goes_on =
+      false;  // it keeps checkpoints: ended for its time limit, it is put into the queue again
   std::string engine;   // all absolute, on the file system that the nodes share
   std::string run_dir;  // of several nodes: RUN_DIR-0, RUN_DIR-1 …
 
@@ -30,6 +32,8 @@ struct BatchJob {
 
 /// A file of each part's run directory: the run's secret, for as long as its job is not over.
 inline constexpr const char* kJobSecret = "job.secret";
+/// A file of the first part's run directory: a person has asked the run to end.
+inline constexpr const char* kStopAsked = "stop.asked";
 /// A file of each part's run directory: the job's number. Where it is, the job was submitted.
 inline constexpr const char* kJobFile = "job";
 

@@ -24,6 +24,7 @@ struct Start {
   const Place& place;
   runs::Launch launch;                               // the same for all parts
   std::vector<std::vector<std::string>> begin_with;  // checkpoints by part; empty: a new run
+  bool keeps_checkpoints = true;                     // its recipe says so
   const Secret& secret;  // the run's; signs its end.json, and ranks of several hosts
                          // authenticate with it
   std::function<Result<>(const std::string& what)> tell;  // an error cancels

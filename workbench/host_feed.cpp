@@ -91,12 +91,15 @@ Result<uint64_t> HostFeed::poll() {
 }
 
 void HostFeed::look_for_end(const std::optional<std::string>& file) {
+  stopped_.reset();
   if (!file) return;
   const auto json = read_json(*file, runs::kRunFile);
   Result<runs::End> end = json ? runs::end_from_json(*json) : fail(json);
   const launch::Part part{share_.folder, epoch_, share_.first_rank, share_.local_ranks};
   forged_ = !end || !launch::is_proven(*end, part, end_key_);
-  if (!forged_) end_ = std::move(*end);
+  if (forged_) return;
+  const bool may_go_on = backend_.ends_parts() && end->state == "stopped";
+  (may_go_on ? stopped_ : end_) = std::move(*end);
 }
 
 Result<> HostFeed::ingest(Log& log, std::string bytes) {
@@ -109,7 +112,8 @@ Result<> HostFeed::ingest(Log& log, std::string bytes) {
 
 Result<runs::Status> HostFeed::status() {
   return backend_.state(*node_, share_).map([this](runs::Status status) {
-    if (backend_.ends_parts() && status.end && !end_) end_ = status.end;
+    if (backend_.ends_parts() && status.condition == runs::Condition::ended && !end_)
+      end_ = status.end ? status.end : stopped_;
     if (forged_ && status.condition == runs::Condition::ended)
       status.condition = runs::Condition::lost;
     return status;

@@ -100,6 +100,7 @@ class HostFeed {
   telemetry::LogReader supervisor_reader_;
   std::optional<uint64_t> supervisor_end_;  // where the end record begins, once it was seen
   std::optional<runs::End> end_;
+  std::optional<runs::End> stopped_;  // of a job: its end if it does not go on by itself
   std::optional<std::string> loss_;
   bool forged_ = false;
   bool drained_ = false;

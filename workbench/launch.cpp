@@ -198,8 +198,13 @@ class Attempt {
     launch.world_size = static_cast<int32_t>(checked_.parsed.recipe.hardware.ranks);
     if (checked_.parsed.recipe.hardware.device == "auto")
       launch.device_choice = "hardware.device = \"auto\": " + device_.why;
-    Start parts{nodes_, place_,   std::move(launch),
-                {},     *secret_, [this](const std::string& what) { return tell(what); }};
+    Start parts{nodes_,
+                place_,
+                std::move(launch),
+                {},
+                checked_.parsed.recipe.checkpoint.enabled,
+                *secret_,
+                [this](const std::string& what) { return tell(what); }};
     if (request_.begin) {
       const storage::Lineage& lineage = request_.begin->lineage;
       parts.launch.ancestry = {storage::to_string(lineage.kind), lineage.parent_name, lineage.step};

@@ -67,7 +67,9 @@ class SlurmTest : public QObject {
       QVERIFY2(has(words, word), word);
     job.slurm = {.cpus_per_node = 96};
     const auto plain = sbatch_words(job);
-    QVERIFY(has(plain, "--cpus-per-task=96"));
+    QVERIFY(has(plain, "--cpus-per-task=96") && has(plain, "--no-requeue"));
+    job.goes_on = true;
+    QVERIFY(has(sbatch_words(job), "--requeue"));
     for (const char* option : {"--partition", "--account", "--qos", "--time", "--gres"})
       for (const std::string& word : plain) QVERIFY2(!word.starts_with(option), word.c_str());
   }
@@ -81,7 +83,7 @@ class SlurmTest : public QObject {
     script.resize(script.find("node="));
     script += "printf '%s\\n' \"$@\"\n";
     const auto read = must(process::run({.argv = {"/bin/sh"}, .input = script}));
-    QCOMPARE(read.out, job.engine + "\n" + job.run_dir + "\n2\n" + job.run_dir + "-0\n");
+    QCOMPARE(read.out, job.engine + "\n" + job.run_dir + "\n2\n" + job.run_dir + "-0\n0\n");
     QCOMPARE(job_of(1).part_dir(0), job.run_dir);
     QCOMPARE(job.part_dir(1), job.run_dir + "-1");
   }

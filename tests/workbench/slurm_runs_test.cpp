@@ -154,6 +154,7 @@ class SlurmRunsTest : public QObject {
                   .place = place,
                   .launch = must(runs::read_launch(detail.run_dir)),
                   .begin_with = {},
+                  .keeps_checkpoints = true,
                   .secret = secret,
                   .tell = [](const std::string&) { return Result<>{}; }});
     };
@@ -209,6 +210,48 @@ class SlurmRunsTest : public QObject {
     QVERIFY2(stopped.summary.state == RunState::stopped, stopped.summary.cause.c_str());
     QVERIFY(std::filesystem::exists(
         fmt::format("{}/checkpoints/step-{}", stopped.run_dir, stopped.summary.steps)));
+    QVERIFY(!std::filesystem::exists(stopped.run_dir + "/job.secret"));
+  }
+
+  // Before a job's time limit Slurm sends its steps this signal, and nothing to its script.
+  void a_job_whose_time_is_over_goes_on_by_itself_data() {
+    QTest::addColumn<int>("nodes");
+    QTest::newRow("one node") << 1;
+    QTest::newRow("two nodes") << 2;
+  }
+  void a_job_whose_time_is_over_goes_on_by_itself() {
+    QFETCH(int, nodes);
+    const auto run = launched(request(400, 20, nodes));
+    const std::string job = job_of(run.id);
+    QVERIFY(fixture_->reaches_step(run.id, 3));
+    slurm_->ask({"scancel", "--signal=TERM", job});
+    QTRY_COMPARE_WITH_TIMEOUT(state_in_queue(job), std::string("PENDING"), 60000);
+    // It waits two minutes unless it is told not to.
+    storage::Reader reader = must(storage::Reader::open(fixture_->store));
+    QTRY_COMPARE_WITH_TIMEOUT(must(reader.links())[run.id].reason.substr(0, 30),
+                              std::string("waits in train for its begin t"), 60000);
+    const int64_t before = fixture_->detail(run.id).summary.steps;
+    QVERIFY(before < 400);
+    slurm_->ask({"scontrol", "update", "JobId=" + job, "StartTime=now"});
+    QVERIFY(fixture_->ends(run.id));
+    const storage::RunDetail done = fixture_->detail(run.id);
+    QVERIFY2(done.summary.state == RunState::done, done.summary.cause.c_str());
+    QCOMPARE(done.summary.steps, int64_t(400));
+    if (nodes == 1) fixture_->verify_complete(run.id, 2);
+    // Each step once: it went on from its checkpoint.
+    QCOMPARE(must(reader.samples(run.id, "loss", 0)).size(), size_t(400));
+    QVERIFY(!std::filesystem::exists(done.run_dir + "/job.secret"));
+  }
+
+  // One that gets nowhere is not tried for ever.
+  void a_job_without_checkpoints_does_not_go_on() {
+    LaunchRequest forgetful = request(100000, 20);
+    forgetful.sets = {"checkpoint.enabled=false"};
+    const auto run = launched(forgetful);
+    QVERIFY(fixture_->reaches_step(run.id, 3));
+    slurm_->ask({"scancel", "--signal=TERM", job_of(run.id)});
+    QVERIFY(fixture_->ends(run.id));
+    QCOMPARE(fixture_->detail(run.id).summary.state, RunState::stopped);
   }
 
   // No supervisor could write an end: Slurm's word and the job's last line are the cause.

@@ -184,6 +184,7 @@ remote::BatchJob batch_job(const Start& start) {
                        .comment = "heddle:" + first.folder,
                        .slurm = *start.place.target.slurm,
                        .ranks_per_node = first.local_ranks,
+                       .goes_on = start.keeps_checkpoints,
                        .engine = first.engine(),
                        .run_dir = first.run_dir()};
   if (job.slurm.nodes > 1) job.run_dir.resize(job.run_dir.size() - 2);  // "-0"
@@ -297,14 +298,17 @@ Result<runs::Status> SlurmCluster::state(remote::Node& node, const Share& share)
   const auto queued = queued_job(node, **id);
   if (!queued) return fail(queued);
   if (*queued) return as(Condition::running);
-  // It has left the queue: what its supervisor wrote decides.
+  const auto ended = ended_job(node, **id);
+  if (!ended) return fail(ended);
+  if (*ended && remote::phase_of((*ended)->state) != JobPhase::ended) return as(Condition::running);
+  // It has left the queue, and does not come back. One that was cancelled has left its secret.
+  if (const Result<> gone = node.remove(share.run_dir() + "/" + remote::kJobSecret); !gone)
+    return fail(gone);
+  // What its supervisor wrote decides.
   const auto end = node.stat(runs::end_file(share.run_dir()));
   if (!end) return fail(end);
   if (*end) return as(Condition::ended);
-  const auto ended = ended_job(node, **id);
-  if (!ended) return fail(ended);
   if (!*ended) return as(Condition::lost);
-  if (remote::phase_of((*ended)->state) != JobPhase::ended) return as(Condition::running);
   runs::Status status = as(Condition::ended);
   const bool cancelled = remote::was_cancelled(**ended);
   status.end = runs::End{
@@ -323,6 +327,9 @@ Result<runs::Status> SlurmCluster::order(remote::Node& node, const Share& share,
   if (!*id) return as(runs::Condition::absent);
   const auto queued = queued_job(node, **id, true);
   if (!queued) return fail(queued);
+  if (order != Order::checkpoint && share.first_rank == 0)
+    if (Result<> put = node.put_bytes("", share.run_dir() + "/" + remote::kStopAsked, 0600); !put)
+      return fail(put);
   if (*queued && (*queued)->job.phase() == JobPhase::waiting) {
     if (order == Order::checkpoint)
       return fail("job {} of {} waits in the queue: there is nothing to keep yet", **id,
