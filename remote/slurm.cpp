@@ -15,34 +15,12 @@ namespace {
 constexpr int kSecondsBeforeEnd = 120;
 
 /// Options of sbatch that would contradict ours, or that have a field of their own.
-constexpr std::array kOwnOptions{"account",
-                                 "array",
-                                 "begin",
-                                 "chdir",
-                                 "comment",
-                                 "cpus-per-task",
-                                 "error",
-                                 "gres",
-                                 "gpus",
-                                 "gpus-per-node",
-                                 "hold",
-                                 "input",
-                                 "job-name",
-                                 "nodes",
-                                 "no-requeue",
-                                 "ntasks",
-                                 "ntasks-per-node",
-                                 "open-mode",
-                                 "output",
-                                 "parsable",
-                                 "partition",
-                                 "qos",
-                                 "requeue",
-                                 "signal",
-                                 "test-only",
-                                 "time",
-                                 "wait",
-                                 "wrap"};
+constexpr std::array kOwnOptions{
+    "account",    "array",  "chdir",           "comment",   "cpus-per-task", "error",
+    "gres",       "gpus",   "gpus-per-node",   "input",     "job-name",      "nodes",
+    "no-requeue", "ntasks", "ntasks-per-node", "open-mode", "output",        "parsable",
+    "partition",  "qos",    "requeue",         "signal",    "test-only",     "time",
+    "wait",       "wrap"};
 
 bool is_printable(std::string_view text) {
   return std::ranges::none_of(

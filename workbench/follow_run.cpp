@@ -36,7 +36,7 @@ constexpr milliseconds kRetryFirst{500};
 constexpr milliseconds kRetryMost{15000};
 /// How often a batch system is asked for the run's job.
 constexpr std::chrono::seconds kWaitingJob{10};
-constexpr std::chrono::seconds kRunningJob{60};
+constexpr std::chrono::seconds kRunningJob{30};
 /// Readings of one host before the next one's turn.
 constexpr int kMaxReadings = 16;
 /// How often an answer of the hosts is written down: each costs a commit.
@@ -219,10 +219,10 @@ class RunFollower {
     if (!job) return fail(job);
     job_look_ = steady_clock::now() + (*job && (*job)->waits ? kWaitingJob : kRunningJob);
     if (!*job) return {};
-    const bool began = job_ && job_->waits && !(*job)->waits;
+    const bool flipped = job_ && job_->waits != (*job)->waits;
     const bool is_new = !job_ || job_->id != (*job)->id;
     job_ = std::move(*job);
-    if (began || (is_new && !job_->words.empty()))
+    if ((flipped || is_new) && !job_->words.empty())
       line(telemetry::Level::info, fmt::format("job {} {}", job_->id, job_->words));
     if (!is_new) return {};
     return writer_.set_environment(run_, {{storage::kJob, job_->id}}).get();

@@ -161,7 +161,7 @@ class SlurmTest : public QObject {
     const double now = 1795821399;
     QCOMPARE(words_of(jobs[0], 0, now), std::string("runs on n[1-2], 4:58 left"));
     QCOMPARE(words_of(jobs[1], 1, now),
-             std::string("waits in train for free nodes; position 1; expected to start in 300 s"));
+             std::string("waits in train for free nodes; position 1; expected to start in 5.00 min"));
     QCOMPARE(words_of(jobs[2], 0, now), std::string("waits in train and is held by its user"));
     QCOMPARE(words_of(jobs[4], 1, now),
              std::string("waits in wide and cannot start: the partition has not as many nodes; "
