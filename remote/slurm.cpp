@@ -84,7 +84,7 @@ umask 077
 cd -- "$4" || exit 1
 # Who submitted it may not have heard the number.
 [ -s job ] || { printf '%s\n' "$SLURM_JOB_ID" > job.part && mv -f job.part job; }
-rm -f state.json  # of an earlier attempt: the other nodes wait for this one's
+rm -f state.json end.json  # of an earlier attempt: the other nodes wait for this one's
 newest() { ls checkpoints 2> /dev/null | sort -V | tail -n 1; }
 before=$(newest)
 srun --nodes="$3" --ntasks="$3" --ntasks-per-node=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" \

@@ -160,8 +160,9 @@ std::string words_of(const SlurmJob& job, int64_t position, double now) {
       return fmt::format("is suspended by Slurm on {}", job.nodes);
     if (job.state == "COMPLETING") return "ends on " + job.nodes;
     if (job.state == "CONFIGURING") return "waits for its nodes, which are being started";
-    return fmt::format("runs on {}, {} left", job.nodes,
-                       job.time_left == "UNLIMITED" ? "no time limit" : job.time_left);
+    return job.time_left == "UNLIMITED"
+               ? fmt::format("runs on {}, without a time limit", job.nodes)
+               : fmt::format("runs on {}, {} left", job.nodes, job.time_left);
   }
   std::string words = fmt::format("waits in {} {}", job.partition, reason_text(job.reason));
   if (position > 0) words += fmt::format("; position {}", position);

@@ -19,6 +19,7 @@
 #include "base/durable_file.h"
 #include "base/json_text.h"
 #include "base/say.h"
+#include "engine/launch/end_proof.h"
 #include "engine/launch/run_ranks.h"
 #include "engine/runs/engine_program.h"
 #include "engine/runs/launch.h"
@@ -126,10 +127,26 @@ Result<> settle_rendezvous(const SuperviseOptions& options) {
   return runs::write_launch(options.run_dir, *launch);
 }
 
+/// The end of a part whose ranks cannot be started.
+Result<> leave_end(const std::string& run_dir, const std::string& cause, const Secret& secret) {
+  const Result<runs::Launch> launch = runs::read_launch(run_dir);
+  if (!launch) return fail(launch);
+  runs::End end{.state = "failed", .exit_code = 1, .cause = cause, .finished = unix_now()};
+  const Part part{std::filesystem::path(run_dir).filename(), launch->epoch, launch->first_rank,
+                  launch->local_ranks};
+  Result<std::string> signature = prove(end, part, secret);
+  if (!signature) return fail(signature);
+  end.signature = std::move(*signature);
+  return runs::write_end(run_dir, end);
+}
+
 int run_attached(const SuperviseOptions& options, const std::string& engine,
                  const std::optional<Secret>& secret, double begun) {
-  if (const Result<> settled = settle_rendezvous(options); !settled)
-    return print_error(settled.error().message);
+  if (const Result<> settled = settle_rendezvous(options); !settled) {
+    const std::string& cause = settled.error().message;
+    const Result<> left = secret ? leave_end(options.run_dir, cause, *secret) : Result<>{};
+    return print_error(left ? cause : cause + "\n" + left.error().message);
+  }
   const Result<RanksOutcome> outcome =
       run_ranks(options.run_dir, engine, begun, secret, [](const runs::State&) {});
   if (!outcome) return print_error(outcome.error().message);
