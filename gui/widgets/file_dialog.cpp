@@ -71,6 +71,7 @@ class PathDialog : public FileDialog {
     if (auto* name = findChild<QLineEdit*>(QStringLiteral("fileNameEdit")))
       connect(name, &QLineEdit::textChanged, this, &PathDialog::showButton);
     connect(this, &QFileDialog::directoryEntered, this, &PathDialog::showButton);
+    button()->installEventFilter(this);
     showButton();
   }
 
@@ -90,11 +91,19 @@ class PathDialog : public FileDialog {
     showButton();
   }
 
+  /// Qt disables it over nothing at several moments.
+  bool eventFilter(QObject* watched, QEvent* event) override {
+    if (watched == button() && event->type() == QEvent::EnabledChange) button()->setEnabled(true);
+    return FileDialog::eventFilter(watched, event);
+  }
+
  private:
+  QPushButton* button() const {
+    return findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Open);
+  }
   void showButton() {
     setLabelText(Accept, accept_);
-    if (auto* buttons = findChild<QDialogButtonBox*>())
-      if (QPushButton* button = buttons->button(QDialogButtonBox::Open)) button->setEnabled(true);
+    button()->setEnabled(true);
   }
 
   QString accept_;

@@ -56,6 +56,10 @@ class WalkDialogsTest : public QObject {
     row("targets", {"focus Targets", "key Down", "palette Edit target"}, "HostDialog");
     row("targets", {"focus Targets", "key Down", "press Remove target"}, "Remove lab?");
     row("targets", {"context Targets"}, "QMenu");
+    // Last: a run goes to the trash.
+    row("runs",
+        {"focus Runs", "key Del", "press Trash", "focus Runs", "key Space", "palette Delete"},
+        "RemovalDialog");
   }
   void everyDialogIsWalked() {
     QFETCH(QString, scene);
@@ -177,9 +181,6 @@ class WalkDialogsTest : public QObject {
     row("runs", {"palette Reproduce"}, "ReproduceDialog");
     row("runs", {"palette Import"}, "FileDialog");
     row("runs", {"palette Export run"}, "FileDialog");
-    row("runs",
-        {"focus Runs", "key Del", "press Trash", "focus Runs", "key Space", "palette Delete"},
-        "RemovalDialog");
   }
 
   static void rowsOfCompare(const auto& row) {
@@ -190,7 +191,7 @@ class WalkDialogsTest : public QObject {
     row("compare", {"press Menu of Loss", "menu Options"}, "chartOptions");
     row("many", {"context Compared runs"}, "QMenu");
     row("many", {"press Axes"}, "QMenu");
-    row("many", {"press Choose runs"}, "RunChooser");
+    row("many", {"press Runs whose timelines are shown"}, "RunChooser");
     row("many", {"press All 5 curves"}, "allCurves");
   }
 

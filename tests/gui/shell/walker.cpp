@@ -39,10 +39,11 @@ QAction* entryOf(const QMenu* menu, const QString& text) {
   return nullptr;
 }
 
-/// Without a desktop a popup or dialog that was made on the way takes the activation.
+/// Without a desktop a popup or dialog that was made on the way takes the activation. Qt calls a
+/// dialog active as long as its parent is.
 void activate(QWidget* window) {
   window->activateWindow();
-  (void)QTest::qWaitForWindowActive(window, 2000);
+  (void)QTest::qWaitFor([window] { return QApplication::activeWindow() == window; }, 2000);
 }
 
 QMenu* openMenu() { return qobject_cast<QMenu*>(QApplication::activePopupWidget()); }
