@@ -205,6 +205,17 @@ int run(int argc, char** argv) {
   supervise_command->add_flag(
       "--secret-stdin", supervise.secret_on_stdin,
       "of several hosts: the run's secret is on stdin, 64 hexadecimal digits");
+  auto* attached = supervise_command->add_flag("--attached", supervise.attached,
+                                               "in the foreground, as a task of a batch system");
+  auto* first = supervise_command
+                    ->add_option("--first-run-dir", supervise.first_run_dir,
+                                 "of several nodes: the run directory of the first")
+                    ->needs(attached);
+  auto* meeting = supervise_command
+                      ->add_option("--rendezvous-host", supervise.rendezvous_host,
+                                   "of several nodes: the address of the first")
+                      ->needs(first);
+  first->needs(meeting);
   auto* actions = supervise_command->add_option_group("action");
   actions->add_flag_callback("--status",
                              [&] { supervise.action = launch::SuperviseAction::status; });

@@ -197,8 +197,6 @@ Result<> try_start(Node& node, const std::string& engine) {
 
 Result<Deployed> deploy(Node& node, const std::string& root, const std::string& engine,
                         const Progress& progress, Devices devices) {
-  if (node.is_this_machine()) return Deployed{engine, {}, 0};
-
   const Result<Bundle> bundle = bundle_of(engine, devices);
   if (!bundle) return fail(bundle);
   const Result<std::string> folder = node.expand(root);
@@ -230,7 +228,6 @@ Result<Deployed> deploy(Node& node, const std::string& root, const std::string& 
 
 Result<uint64_t> bytes_to_deploy(Node& node, const std::string& root, const std::string& engine,
                                  Devices devices) {
-  if (node.is_this_machine()) return 0;
   const Result<Bundle> bundle = bundle_of(engine, devices);
   if (!bundle) return fail(bundle);
   const Result<std::string> folder = node.expand(root);

@@ -11,22 +11,22 @@ namespace heddle::remote {
 /// Where the engine is on the node, and what it took to get it there.
 struct Deployed {
   std::string engine;       // absolute path of a program to run as `heddle-engine`
-  std::string id;           // SHA-256 of the bundle's manifest; empty on this machine
+  std::string id;           // SHA-256 of the bundle's manifest
   uint64_t sent_bytes = 0;  // 0 when all was there
 };
 
 /// Deploys the bundle of `engine` (a heddle-engine on this machine with every shared library it
 /// loads; for GPUs with the plug-in, and what it needs of CUDA that the node does not have itself)
-/// under `root` (see Target::root) of the node. On this machine nothing is copied: the
-/// engine itself is used. Nothing is executed on the node before its hash was checked; files that
-/// are there already are checked by the manifest's hash and by size and time, and again by hash
-/// where anything was touched; what is damaged is sent again. A root of somebody else's, or one
-/// that others can write into, is refused. Any number of deployments may go on at once.
+/// under `root` (see Target::root) of the node. Nothing is executed on the node before its hash was
+/// checked; files that are there already are checked by the manifest's hash and by size and time,
+/// and again by hash where anything was touched; what is damaged is sent again. A root of somebody
+/// else's, or one that others can write into, is refused. Any number of deployments may go on at
+/// once.
 Result<Deployed> deploy(Node& node, const std::string& root, const std::string& engine,
                         const Progress& progress = {}, Devices devices = Devices::cpus);
 
-/// Bytes that `deploy` would send now; 0 on this machine. Libraries that the node has are known by
-/// their sizes alone.
+/// Bytes that `deploy` would send now. Libraries that the node has are known by their sizes
+/// alone.
 Result<uint64_t> bytes_to_deploy(Node& node, const std::string& root, const std::string& engine,
                                  Devices devices = Devices::cpus);
 

@@ -8,6 +8,7 @@
 #include "base/json_number.h"
 #include "base/json_text.h"
 #include "base/read_json.h"
+#include "remote/slurm.h"
 
 namespace heddle::remote {
 namespace {
@@ -24,12 +25,25 @@ bool is_name(std::string_view text) {
 
 }  // namespace
 
-Target this_machine() {
+size_t Target::parts() const { return slurm ? static_cast<size_t>(slurm->nodes) : hosts.size(); }
+
+const Host& Target::host_of(size_t part) const { return slurm ? hosts[0] : hosts[part]; }
+
+std::string Target::part_name(size_t part) const {
+  if (!slurm) return hosts[part].name;
+  return slurm->nodes == 1 ? name : fmt::format("node {} of {}", part, name);
+}
+
+Host host_here() {
   Host host;
   host.name = kThisMachine;
+  return host;
+}
+
+Target this_machine() {
   Target target;
   target.name = kThisMachine;
-  target.hosts = {host};
+  target.hosts = {host_here()};
   return target;
 }
 
@@ -107,6 +121,13 @@ Result<> check(const Target& target) {
   if (!target.root.starts_with('/') && !target.root.starts_with("~/")) {
     return fail("target {}: root \"{}\" is no folder; valid: /… or ~/…", target.name, target.root);
   }
+  if (target.slurm) {
+    if (target.hosts.size() > 1)
+      return fail("target {}: a cluster is reached through one login node, not {}", target.name,
+                  target.hosts.size());
+    if (const Result<> asked = check(*target.slurm); !asked)
+      return fail("target {}: {}", target.name, asked.error().message);
+  }
   const std::filesystem::path root(tidy_folder(target.root));
   if (root.lexically_normal() != root || root == "/")
     return fail("target {}: root \"{}\"; valid: a folder below /, without . and .. in its path",
@@ -124,6 +145,34 @@ Result<> check(const Target& target) {
   }
   return {};
 }
+
+namespace {
+
+json json_of(const Slurm& slurm) {
+  return {{"partition", slurm.partition},
+          {"account", slurm.account},
+          {"qos", slurm.qos},
+          {"time_limit", slurm.time_limit},
+          {"nodes", slurm.nodes},
+          {"gpus_per_node", slurm.gpus_per_node},
+          {"cpus_per_node", slurm.cpus_per_node},
+          {"options", slurm.options}};
+}
+
+Slurm slurm_from(const json& object) {
+  Slurm slurm;
+  slurm.partition = object.value("partition", "");
+  slurm.account = object.value("account", "");
+  slurm.qos = object.value("qos", "");
+  slurm.time_limit = object.value("time_limit", "");
+  slurm.nodes = whole_or(object, "nodes", slurm.nodes);
+  slurm.gpus_per_node = whole_or(object, "gpus_per_node", slurm.gpus_per_node);
+  slurm.cpus_per_node = whole_or(object, "cpus_per_node", slurm.cpus_per_node);
+  slurm.options = object.value("options", slurm.options);
+  return slurm;
+}
+
+}  // namespace
 
 std::string to_json(const Target& target) {
   json hosts = json::array();
@@ -145,6 +194,7 @@ std::string to_json(const Target& target) {
   json object{
       {"name", target.name}, {"hosts", hosts}, {"root", target.root}, {"accepted_keys", keys}};
   if (target.public_addresses) object["public"] = true;
+  if (target.slurm) object["slurm"] = json_of(*target.slurm);
   return json_text(object);
 }
 
@@ -157,6 +207,7 @@ Result<Target> target_from_json(const std::string& text) {
     target.name = object.at("name");
     target.root = object.value("root", target.root);
     target.public_addresses = object.value("public", target.public_addresses);
+    if (object.contains("slurm")) target.slurm = slurm_from(object.at("slurm"));
     for (const json& item : object.at("hosts")) {
       Host host;
       host.name = item.value("name", host.name);

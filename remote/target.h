@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,14 +34,36 @@ struct AcceptedKey {
   bool operator==(const AcceptedKey&) const = default;
 };
 
-/// A named set of hosts; rank 0 runs on the first of them.
+/// What a job asks Slurm for. Empty texts and zeros: as the cluster has it.
+struct Slurm {
+  std::string partition = {};
+  std::string account = {};
+  std::string qos = {};
+  std::string time_limit = {};  // as sbatch takes it: "90", "4:00:00", "2-12"
+  int32_t nodes = 1;
+  int32_t gpus_per_node = 0;
+  int32_t cpus_per_node = 0;              // 0: one for each rank
+  std::vector<std::string> options = {};  // further ones of sbatch, "--NAME" or "--NAME=VALUE" each
+  bool operator==(const Slurm&) const = default;
+};
+
+/// A named set of hosts; rank 0 runs on the first of them. Of a Slurm cluster: its login node
+/// alone.
 struct Target {
   std::string name;
   std::vector<Host> hosts;
   std::string root = "~/.heddle";  // folder on each host: engines, blobs, runs
   std::vector<AcceptedKey> accepted_keys;
   bool public_addresses = false;  // its ranks may listen where the internet reaches them
+  std::optional<Slurm> slurm;     // ranks run in a job's nodes, which share `root` with the host
   bool operator==(const Target&) const = default;
+
+  /// The number of machines that run ranks, each with its part of a run.
+  size_t parts() const;
+  /// The host that a part is reached through.
+  const Host& host_of(size_t part) const;
+  /// The machine of a part, in words: "loom", of a job "node 2 of cluster".
+  std::string part_name(size_t part) const;
 };
 
 /// Used in `identity_files` in place of a file, as in ~/.ssh/config.
@@ -53,6 +76,9 @@ Target this_machine();
 
 /// The folder's path without slashes that say nothing: at its end, or several in a row.
 std::string tidy_folder(const std::string& path);
+
+/// The host that is this machine itself.
+Host host_here();
 
 /// "[user@]host[:port]", also "[user@][::1]:port". Errors say what is wrong with the text.
 Result<Host> parse_host(std::string_view text);

@@ -20,10 +20,11 @@ namespace heddle::workbench {
 
 /// A prepared run: recipe, inputs and engine are in the folders of its parts.
 struct Start {
-  const Nodes& nodes;  // by part
+  const Nodes& nodes;  // of the target's hosts
   const Place& place;
   runs::Launch launch;                               // the same for all parts
   std::vector<std::vector<std::string>> begin_with;  // checkpoints by part; empty: a new run
+  bool keeps_checkpoints = true;                     // its recipe says so
   const Secret& secret;  // the run's; signs its end.json, and ranks of several hosts
                          // authenticate with it
   std::function<Result<>(const std::string& what)> tell;  // an error cancels
@@ -35,18 +36,28 @@ enum class Order { stop, kill, checkpoint };
 /// Files of a part's run directory; nothing where there is none.
 using Pieces = std::vector<std::optional<std::string>>;
 
+/// A batch system's job.
+struct Job {
+  std::string id;
+  bool waits = false;      // it is in the queue and has not begun
+  std::string words = {};  // "waits in train for free nodes; position 3"; empty: it is over
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
 
   // Facts, without a connection.
 
-  /// As the store keeps it: "local", "ssh".
+  /// As the store keeps it: "local", "ssh", "slurm".
   virtual std::string kind() const = 0;
   virtual bool runs(const remote::Target& target) const = 0;
   /// Whether paths of this machine name the same files there: nothing is brought to its hosts, and
   /// folders that a recipe names are used.
   virtual bool has_our_files() const = 0;
+  /// Whether it can end parts by itself, before their supervisors could write an end.json: `state`
+  /// then has an end.
+  virtual bool ends_parts() const { return false; }
   /// "/data/run", "/data/run on loom".
   virtual std::string located(const std::string& path, const remote::Host& host) const = 0;
   /// "this machine"; "loom, hgx answer", of hosts that were connected to.
@@ -67,6 +78,10 @@ class Backend {
   virtual Result<runs::Status> order(remote::Node& node, const Share& share, Order order) const = 0;
   virtual Result<Pieces> logs(remote::Node& node,
                               const std::vector<remote::Range>& ranges) const = 0;
+  /// The job that a part runs in; none: there are no jobs here, or it was never submitted.
+  virtual Result<std::optional<Job>> job(remote::Node&, const Share&) const {
+    return std::optional<Job>{};
+  }
 };
 
 /// Every kind of place.

@@ -61,7 +61,7 @@ Result<RunCheckpoints> RunCheckpoints::open(const storage::RunDetail& run) {
 Result<> RunCheckpoints::add_host(size_t host, const recipe::Checkpoint& checkpoint,
                                   const std::string& run) {
   const std::string run_dir = place_.shares[host].run_dir();
-  auto node = remote::connect(place_.target, place_.target.hosts[host]);
+  auto node = remote::connect(place_.target, place_.target.host_of(host));
   if (!node) return fail("the checkpoints of {} cannot be reached: {}", run, node.error().message);
   const auto there = (*node)->stat(run_dir);
   if (!there) return fail(there);

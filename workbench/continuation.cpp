@@ -139,7 +139,7 @@ Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRe
   if (!checkpoints) return fail(checkpoints);
   if (checkpoints->saved().empty())
     return fail("{} has no checkpoint: there is none in {}", name, checkpoints->folder());
-  const int64_t hosts = static_cast<int64_t>(checkpoints->place().target.hosts.size());
+  const int64_t hosts = static_cast<int64_t>(checkpoints->place().target.parts());
   if (hosts > 1 && now.recipe.hardware.ranks != before.recipe.hardware.ranks)
     return fail(
         "hardware.ranks: {} trained on {} ranks, and each of its {} hosts keeps the files of its "

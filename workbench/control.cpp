@@ -21,7 +21,7 @@ Result<> on_each_host(const storage::RunDetail& run, Action action) {
   if (!place) return fail("{}: {}", run.summary.name, place.error().message);
   std::vector<std::string> errors;
   for (size_t i = 0; i < place->shares.size(); ++i) {
-    const auto node = remote::connect(place->target, place->target.hosts[i]);
+    const auto node = remote::connect(place->target, place->target.host_of(i));
     const Result<> done = node ? action(backend_of(place->target), **node, place->shares[i])
                                : Result<>(fail("{}", node.error().message));
     if (!done) errors.push_back(done.error().message);

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "engine/runs/run_files.h"
 #include "storage/clock.h"
+#include "storage/job.h"
 #include "workbench/backend.h"
 #include "workbench/hooks.h"
 #include "workbench/host_feed.h"
@@ -33,6 +34,9 @@ constexpr milliseconds kQuietFirst{3000};
 constexpr milliseconds kQuietMost{30000};
 constexpr milliseconds kRetryFirst{500};
 constexpr milliseconds kRetryMost{15000};
+/// How often a batch system is asked for the run's job.
+constexpr std::chrono::seconds kWaitingJob{10};
+constexpr std::chrono::seconds kRunningJob{30};
 /// Readings of one host before the next one's turn.
 constexpr int kMaxReadings = 16;
 /// How often an answer of the hosts is written down: each costs a commit.
@@ -157,6 +161,7 @@ class RunFollower {
     }
     if (Result<> looked = look_after_supervisors(); !looked) return fail(looked);
     if (Result<> ended = end_with_the_first(); !ended) return fail(ended);
+    if (Result<> noted = note_job(); !noted) return fail(noted);
     note_heard(true);
     const bool all_drained = std::all_of(feeds_.begin(), feeds_.end(),
                                          [](const HostFeed& feed) { return feed.drained(); });
@@ -205,6 +210,22 @@ class RunFollower {
                          feed.name());
     return fmt::format("{}{} on {} is gone: somebody has moved or removed it, and its ranks end",
                        feed.run_dir(), *there ? "/state.json" : "", feed.name());
+  }
+
+  /// What a batch system says of the run's job, while the run goes on.
+  Result<> note_job() {
+    if (steady_clock::now() < job_look_ || feeds_.front().end()) return {};
+    const auto job = feeds_.front().job();
+    if (!job) return fail(job);
+    job_look_ = steady_clock::now() + (*job && (*job)->waits ? kWaitingJob : kRunningJob);
+    if (!*job) return {};
+    const bool flipped = job_ && job_->waits != (*job)->waits;
+    const bool is_new = !job_ || job_->id != (*job)->id;
+    job_ = std::move(*job);
+    if ((flipped || is_new) && !job_->words.empty())
+      line(telemetry::Level::info, fmt::format("job {} {}", job_->id, job_->words));
+    if (!is_new) return {};
+    return writer_.set_environment(run_, {{storage::kJob, job_->id}}).get();
   }
 
   /// Without the ranks of a failed host the others' would wait for them.
@@ -263,7 +284,7 @@ class RunFollower {
     if (!back && (lost_ || heard() - noted_ < kNote)) return;
     noted_ = heard();
     lost_.reset();
-    write({.heard = noted_});
+    write({.heard = noted_, .reason = job_ && job_->waits ? job_->words : ""});
     if (back) line(telemetry::Level::info, "following again");
   }
 
@@ -312,8 +333,10 @@ class RunFollower {
   std::deque<HostFeed> feeds_;
   steady_clock::time_point quiet_since_;
   milliseconds quiet_ = kQuietFirst;
-  std::vector<double> heard_;   // by feed: when it last answered, Unix seconds
-  double noted_ = 0;            // what of it the store has
+  std::vector<double> heard_;  // by feed: when it last answered, Unix seconds
+  double noted_ = 0;           // what of it the store has
+  std::optional<Job> job_;     // as the store has it
+  steady_clock::time_point job_look_;
   std::optional<double> lost_;  // since when a step fails
   std::mutex mutex_;
   std::condition_variable_any wake_;

@@ -30,7 +30,7 @@ HostFeed::HostFeed(storage::Writer& writer, storage::RunId run, const Place& pla
       epoch_(place.epoch),
       end_key_(place.end_key),
       index_(index),
-      name_(place.target.hosts[index].name),
+      name_(place.target.part_name(index)),
       clock_ahead_(clock_ahead),
       backend_(backend_of(place.target)) {
   for (int32_t rank = share_.first_rank; rank < share_.first_rank + share_.local_ranks; ++rank) {
@@ -45,7 +45,7 @@ HostFeed::HostFeed(storage::Writer& writer, storage::RunId run, const Place& pla
 
 Result<> HostFeed::connect(const remote::Target& target) {
   if (connected()) return {};
-  auto node = remote::connect(target, target.hosts[index_]);
+  auto node = remote::connect(target, target.host_of(index_));
   if (!node) return fail("{}", node.error().message);
   node_ = std::move(*node);
   if (Result<> noted = note_clock(node_->greeting().clock_ahead); !noted) return noted;
@@ -91,12 +91,15 @@ Result<uint64_t> HostFeed::poll() {
 }
 
 void HostFeed::look_for_end(const std::optional<std::string>& file) {
+  stopped_.reset();
   if (!file) return;
   const auto json = read_json(*file, runs::kRunFile);
   Result<runs::End> end = json ? runs::end_from_json(*json) : fail(json);
   const launch::Part part{share_.folder, epoch_, share_.first_rank, share_.local_ranks};
   forged_ = !end || !launch::is_proven(*end, part, end_key_);
-  if (!forged_) end_ = std::move(*end);
+  if (forged_) return;
+  const bool may_go_on = backend_.ends_parts() && end->state == "stopped";
+  (may_go_on ? stopped_ : end_) = std::move(*end);
 }
 
 Result<> HostFeed::ingest(Log& log, std::string bytes) {
@@ -109,11 +112,15 @@ Result<> HostFeed::ingest(Log& log, std::string bytes) {
 
 Result<runs::Status> HostFeed::status() {
   return backend_.state(*node_, share_).map([this](runs::Status status) {
+    if (backend_.ends_parts() && status.condition == runs::Condition::ended && !end_)
+      end_ = status.end ? status.end : stopped_;
     if (forged_ && status.condition == runs::Condition::ended)
       status.condition = runs::Condition::lost;
     return status;
   });
 }
+
+Result<std::optional<Job>> HostFeed::job() { return backend_.job(*node_, share_); }
 
 Result<bool> HostFeed::has_run_dir() {
   const auto found = node_->stat(run_dir());

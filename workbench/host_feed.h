@@ -42,6 +42,9 @@ class HostFeed {
   /// Asks the host how the supervisor is. One that is gone and left a forged end is lost.
   Result<runs::Status> status();
 
+  /// The job that it runs in, of a place with jobs.
+  Result<std::optional<Job>> job();
+
   /// Whether there is a run directory at all.
   Result<bool> has_run_dir();
 
@@ -97,6 +100,7 @@ class HostFeed {
   telemetry::LogReader supervisor_reader_;
   std::optional<uint64_t> supervisor_end_;  // where the end record begins, once it was seen
   std::optional<runs::End> end_;
+  std::optional<runs::End> stopped_;  // of a job: its end if it does not go on by itself
   std::optional<std::string> loss_;
   bool forged_ = false;
   bool drained_ = false;

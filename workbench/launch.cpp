@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -126,8 +127,10 @@ class Attempt {
     if (!key) return fail(key);
     place_.end_key = *key;
     const std::string folder = folder_name(run_.name);
-    for (const auto& node : nodes_)
-      if (Result<> ready = prepare_host(*node, folder); !ready) return ready;
+    // A cluster's parts are all brought to its login node.
+    for (size_t part = 0; part < request_.target.parts(); ++part)
+      if (Result<> ready = prepare_part(*nodes_[std::min(part, nodes_.size() - 1)], folder); !ready)
+        return ready;
     // Before anything is started, so that what runs can always be found.
     std::string run_dir = place_.shares[0].run_dir();
     if (!queued_) return writer_.set_place(run_.id, to_json(place_), std::move(run_dir)).get();
@@ -137,25 +140,21 @@ class Attempt {
     return begun;
   }
 
-  Result<> prepare_host(remote::Node& node, const std::string& folder) {
+  Result<> prepare_part(remote::Node& node, const std::string& folder) {
     const Result<std::string> root = node.expand(request_.target.root);
     if (!root) return fail(root);
     if (const Result<> made = remote::make_private_root(node, *root, {"runs"}); !made) return made;
-    const std::string bringing = "bringing the engine to " + node.name();
-    if (Result<> told = tell(bringing); !told) return told;
-    Result<remote::Deployed> engine =
-        remote::deploy(node, request_.target.root, engine_path(), bytes_of(bringing),
-                       device_.gpus ? remote::Devices::gpus : remote::Devices::cpus);
+    const Result<std::string> engine = bring_engine(node);
     if (!engine) return fail(engine);
 
-    const auto hosts = static_cast<int64_t>(request_.target.hosts.size());
-    const auto ranks = static_cast<int32_t>(checked_.parsed.recipe.hardware.ranks / hosts);
+    const auto parts = static_cast<int64_t>(request_.target.parts());
+    const auto ranks = static_cast<int32_t>(checked_.parsed.recipe.hardware.ranks / parts);
     // Hosts may share a home: each share has a folder of its own.
     const size_t index = place_.shares.size();
-    const std::string part = hosts > 1 ? fmt::format("-{}", index) : "";
+    const std::string part = parts > 1 ? fmt::format("-{}", index) : "";
     Share share{.root = *root,
                 .folder = folder + part,
-                .engine_id = engine->id,
+                .engine_id = *engine,
                 .first_rank = static_cast<int32_t>(index) * ranks,
                 .local_ranks = ranks};
     if (Result<> made = node.make_folders(share.run_dir()); !made) return made;
@@ -169,6 +168,16 @@ class Attempt {
     if (!text) return fail(text);
     place_.shares.push_back(std::move(share));
     return node.put_bytes(*text, place_.shares.back().run_dir() + "/recipe.toml", 0600);
+  }
+
+  /// Its id there; empty: this machine's own serves.
+  Result<std::string> bring_engine(remote::Node& node) {
+    const std::string bringing = "bringing the engine to " + node.name();
+    if (Result<> told = tell(bringing); !told) return fail(told);
+    if (backend_.has_our_files()) return std::string();
+    return remote::deploy(node, request_.target.root, engine_path(), bytes_of(bringing),
+                          device_.gpus ? remote::Devices::gpus : remote::Devices::cpus)
+        .map([](const remote::Deployed& engine) { return engine.id; });
   }
 
   /// The recipe with the paths that its inputs have on the node.
@@ -189,8 +198,13 @@ class Attempt {
     launch.world_size = static_cast<int32_t>(checked_.parsed.recipe.hardware.ranks);
     if (checked_.parsed.recipe.hardware.device == "auto")
       launch.device_choice = "hardware.device = \"auto\": " + device_.why;
-    Start parts{nodes_, place_,   std::move(launch),
-                {},     *secret_, [this](const std::string& what) { return tell(what); }};
+    Start parts{nodes_,
+                place_,
+                std::move(launch),
+                {},
+                checked_.parsed.recipe.checkpoint.enabled,
+                *secret_,
+                [this](const std::string& what) { return tell(what); }};
     if (request_.begin) {
       const storage::Lineage& lineage = request_.begin->lineage;
       parts.launch.ancestry = {storage::to_string(lineage.kind), lineage.parent_name, lineage.step};

@@ -134,10 +134,10 @@ Result<Place> place_from_json(const std::string& text) {
     Place place;
     place.target = std::move(*target);
     for (const json& read_share : read.at("shares")) {
-      if (place.shares.size() == place.target.hosts.size())
-        return fail("where the run lives: it has more parts than its target has hosts");
+      if (place.shares.size() == place.target.parts())
+        return fail("where the run lives: it has more parts than its target");
       Share share = share_from(read_share);
-      const remote::Host& host = place.target.hosts[place.shares.size()];
+      const remote::Host& host = place.target.host_of(place.shares.size());
       if (Result<> checked = check(share, place.target, host); !checked) return fail(checked);
       place.shares.push_back(std::move(share));
     }

@@ -12,7 +12,7 @@
 
 namespace heddle::workbench {
 
-/// One host's part of a run; `target.hosts` has the host itself at the same index. The store keeps
+/// One host's part of a run; `target.host_of` its index is the host itself. The store keeps
 /// names, not paths: under the root that its target has, a row can make Heddle run and delete
 /// nothing but engines and run directories. Who trusts a store trusts the roots of its targets.
 struct Share {

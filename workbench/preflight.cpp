@@ -35,7 +35,7 @@ class Preflight {
       : parsed_(recipe),
         recipe_(recipe.recipe),
         target_(target),
-        hosts_(static_cast<int64_t>(target.target.hosts.size())),
+        hosts_(static_cast<int64_t>(target.target.parts())),
         ranks_(recipe_.hardware.ranks / hosts_),
         device_(device_on(recipe_, target)),
         backend_(backend_of(target.target)) {
@@ -122,6 +122,14 @@ class Preflight {
           fmt::format("{} do not divide among the {} hosts of {}", all, hosts_,
                       target_.target.name),
           fmt::format("a multiple of {}", hosts_), "hardware.ranks");
+    // Ranks are numbered node by node, and tp and cp are the mesh's inner axes.
+    const int64_t inner = recipe_.parallelism.tp * recipe_.parallelism.cp;
+    if (hosts_ > 1 && ranks_ > 0 && ranks_ % inner != 0)
+      add("mesh", Status::warn,
+          fmt::format("groups of tp x cp = {} ranks do not fit into the {} ranks of a host: every "
+                      "layer waits for the network between hosts",
+                      inner, ranks_),
+          "more ranks on a host, or a smaller parallelism.tp or parallelism.cp");
   }
 
   /// Faults that the probe reports, whatever the recipe.
@@ -160,6 +168,7 @@ class Preflight {
 
   void find_kind(const HostNow& host) {
     const std::string& gpu = host.report.gpus[0].name;
+    if (host.report.gpus[0].memory_bytes == 0) return;  // only a scheduler's word is known
     if (hardware::load_catalogue().of_driver(gpu)) return;
     add(name_on(host, "GPU kind"), Status::warn, gpu + " is not in the catalogue of hardware",
         "it trains all the same, without an MFU; a file in the settings' hardware folder adds it");

@@ -47,7 +47,7 @@ Result<Removal> removal_of(storage::Reader& reader, const storage::RunDetail& ru
   const Result<Place> place = place_from_json(run.hosts);
   if (!place) return fail("{}: {}", run.summary.name, place.error().message);
   for (size_t i = 0; i < place->shares.size(); ++i) {
-    const auto node = remote::connect(place->target, place->target.hosts[i]);
+    const auto node = remote::connect(place->target, place->target.host_of(i));
     if (!node) return fail("{}", node.error().message);
     auto folder = folder_on(**node, place->shares[i].run_dir());
     if (!folder) return fail(folder);

@@ -119,7 +119,7 @@ Result<> RunWatch::read_memory(int64_t newest) {
       if (!bins) return fail(bins);
       if (!bins->empty() && std::isfinite(bins->back().last)) bytes += bins->back().last;
     }
-    alerts_.memory(newest, place_.target.hosts[i].name, bytes, *host_bytes_);
+    alerts_.memory(newest, place_.target.part_name(i), bytes, *host_bytes_);
   }
   return {};
 }

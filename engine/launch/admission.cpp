@@ -108,6 +108,11 @@ Check gpus(const Demand& demand, const probe::Report& host, bool overcommit) {
     return gpu.free_bytes < 0 ? gpu.memory_bytes : gpu.free_bytes;
   };
   const auto least = std::ranges::min_element(host.gpus, {}, room);
+  if (least->memory_bytes == 0)
+    return {"GPUs", probe::Status::unknown,
+            fmt::format("{}, whose memory is not known; a rank needs {}", value,
+                        text_of(demand.gpu_bytes)),
+            ""};
   value +=
       fmt::format(" of {}{}; a rank needs {}", text_of(least->memory_bytes),
                   least->free_bytes < 0 ? "" : fmt::format(" ({} free)", text_of(room(*least))),

@@ -34,6 +34,8 @@ std::string signal_name(int signal) {
 constexpr int kExitStopped = 130;
 /// The other ranks' grace when one has failed: nothing waits for a checkpoint then.
 constexpr double kGraceAfterFailure = 5;
+/// Between a signal's arrival at a rank and at its supervisor.
+constexpr std::chrono::milliseconds kOwnSignal{500};
 /// A rank that is stopped for less is not worth a line.
 constexpr double kStopTold = 2;
 /// How often the run directory is looked for.
@@ -232,6 +234,16 @@ void RankGroup::obey(int signal) {
   }
 }
 
+/// A batch system sends its signals to ranks and supervisor alike, in any order.
+void RankGroup::await_own_signal(int rank_signal) {
+  if (stop_asked_ || (rank_signal != SIGTERM && rank_signal != SIGQUIT)) return;
+  const auto until = steady_clock::now() + kOwnSignal;
+  while (!stop_asked_ && steady_clock::now() < until) {
+    const int signal = wait_for_signal(seconds_until(until));
+    if (signal != 0 && signal != SIGCHLD) obey(signal);
+  }
+}
+
 const RankGroup::Process* RankGroup::reap() {
   const Process* worst = nullptr;
   std::vector<const Process*> died;
@@ -245,6 +257,7 @@ const RankGroup::Process* RankGroup::reap() {
       }
       process.running = false;
       process.status = status;
+      if (WIFSIGNALED(status)) await_own_signal(WTERMSIG(status));
       process.failed = has_failed(process);
       died.push_back(&process);
     }
@@ -307,7 +320,8 @@ double RankGroup::patience() const {
 bool RankGroup::has_failed(const Process& process) const {
   if (WIFSIGNALED(process.status)) {
     const int signal = WTERMSIG(process.status);
-    return !(signal == SIGTERM && terminated_) && !(signal == SIGKILL && killed_);
+    return !(signal == SIGTERM && terminated_) &&
+           !((signal == SIGKILL || signal == SIGQUIT) && killed_);
   }
   const runs::Word word = process.word.heard();
   switch (WEXITSTATUS(process.status)) {
@@ -354,7 +368,8 @@ runs::End RankGroup::end_without_failure() const {
     if (WIFEXITED(process.status) && WEXITSTATUS(process.status) == 0) continue;
     end.state = "stopped";
     end.exit_code = kExitStopped;
-    if (WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL)
+    if (WIFSIGNALED(process.status) &&
+        (WTERMSIG(process.status) == SIGKILL || WTERMSIG(process.status) == SIGQUIT))
       end.cause = kill_asked_ ? "killed by the user"
                               : fmt::format("rank {} did not stop within {} and was killed",
                                             process.rank, seconds_text(launch_.grace_seconds));

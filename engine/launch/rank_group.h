@@ -96,6 +96,7 @@ class RankGroup {
   /// Seconds until there is something to do without a signal.
   double patience() const;
   /// Whether its exit was a failure, judged by the requests made to it until then.
+  void await_own_signal(int rank_signal);
   bool has_failed(const Process& process) const;
   std::string how_it_ended(const Process& process) const;
   bool any_running() const;

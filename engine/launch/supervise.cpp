@@ -9,16 +9,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <thread>
 
 #include "base/clock.h"
 #include "base/durable_file.h"
 #include "base/json_text.h"
 #include "base/say.h"
+#include "engine/launch/end_proof.h"
 #include "engine/launch/run_ranks.h"
 #include "engine/runs/engine_program.h"
+#include "engine/runs/launch.h"
 
 namespace heddle::launch {
 namespace {
@@ -92,6 +96,64 @@ int supervisor(const SuperviseOptions& options, const std::string& engine,
   return outcome ? outcome->end.exit_code : 1;
 }
 
+/// How long the other hosts wait for rank 0's.
+constexpr std::chrono::seconds kFirstHost{300};
+
+/// The port that rank 0's host listens at.
+Result<uint16_t> await_rendezvous(const std::string& first_run_dir) {
+  const auto deadline = std::chrono::steady_clock::now() + kFirstHost;
+  while (std::chrono::steady_clock::now() < deadline) {
+    const auto state = runs::read_state(first_run_dir);
+    if (state && *state && (*state)->port != 0) return (*state)->port;
+    const auto end = runs::read_end(first_run_dir);
+    if (end && *end) return fail("the ranks of the first node have ended: {}", (*end)->cause);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  return fail("the first node has not said its port within {} s: there is no {}",
+              kFirstHost.count(), runs::state_file(first_run_dir));
+}
+
+/// A batch system decides which hosts they are, so that launch.json does not know yet.
+Result<> settle_rendezvous(const SuperviseOptions& options) {
+  if (options.first_run_dir.empty()) return {};
+  Result<runs::Launch> launch = runs::read_launch(options.run_dir);
+  if (!launch) return fail(launch);
+  launch->rendezvous_host = options.rendezvous_host;
+  if (launch->first_rank > 0) {
+    const Result<uint16_t> port = await_rendezvous(options.first_run_dir);
+    if (!port) return fail(port);
+    launch->rendezvous_port = *port;
+  }
+  return runs::write_launch(options.run_dir, *launch);
+}
+
+/// The end of a part whose ranks cannot be started.
+Result<> leave_end(const std::string& run_dir, const std::string& cause, const Secret& secret) {
+  const Result<runs::Launch> launch = runs::read_launch(run_dir);
+  if (!launch) return fail(launch);
+  runs::End end{.state = "failed", .exit_code = 1, .cause = cause, .finished = unix_now()};
+  const Part part{std::filesystem::path(run_dir).filename(), launch->epoch, launch->first_rank,
+                  launch->local_ranks};
+  Result<std::string> signature = prove(end, part, secret);
+  if (!signature) return fail(signature);
+  end.signature = std::move(*signature);
+  return runs::write_end(run_dir, end);
+}
+
+int run_attached(const SuperviseOptions& options, const std::string& engine,
+                 const std::optional<Secret>& secret, double begun) {
+  if (const Result<> settled = settle_rendezvous(options); !settled) {
+    const std::string& cause = settled.error().message;
+    const Result<> left = secret ? leave_end(options.run_dir, cause, *secret) : Result<>{};
+    return print_error(left ? cause : cause + "\n" + left.error().message);
+  }
+  const Result<RanksOutcome> outcome =
+      run_ranks(options.run_dir, engine, begun, secret, [](const runs::State&) {});
+  if (!outcome) return print_error(outcome.error().message);
+  if (!outcome->end.cause.empty()) say(stderr, "{}\n", outcome->end.cause);
+  return outcome->end.exit_code;
+}
+
 /// Forks twice: the grandchild has a session of its own, no terminal, and init as its parent.
 int start(SuperviseOptions options) {
   const double begun = unix_now();
@@ -104,6 +166,7 @@ int start(SuperviseOptions options) {
     if (!received) return print_error(received.error().message);
     secret = *received;
   }
+  if (options.attached) return run_attached(options, engine, secret, begun);
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return print_error(fmt::format("pipe: {}", strerror(errno)));
   const pid_t child = fork();

@@ -44,11 +44,15 @@ ContactLook lookOf(const Contact& contact, double now) {
   }
   if (heard && age >= kQuiet)
     return {Word::quiet, Tone::warn, QObject::tr("No response for %1").arg(ageText(age)), silence};
+  if (contact.link && !contact.link->reason.empty())
+    return {Word::waiting, Tone::muted, QObject::tr("Its job waits"),
+            QString::fromStdString(contact.link->reason)};
   return {};
 }
 
 StateLook lookOf(storage::RunState state, const ContactLook& contact) {
   if (state != storage::RunState::running || contact.fresh()) return lookOf(state);
+  if (contact.word == ContactLook::Word::waiting) return lookOf(storage::RunState::queued);
   return {QStringLiteral("unlinked"), contact.tone};
 }
 

@@ -17,7 +17,7 @@ struct Contact {
 };
 
 struct ContactLook {
-  enum class Word { fresh, quiet, lost, unfollowed };
+  enum class Word { fresh, waiting, quiet, lost, unfollowed };  // waiting: for its job
   Word word = Word::fresh;
   Tone tone = Tone::good;
   QString title;  // "Connection lost"; empty while fresh

@@ -10,6 +10,10 @@ QString addressOf(const TargetEntry& entry) {
   if (entry.isThisMachine()) return QObject::tr("this computer, no SSH");
   QStringList hosts;
   for (const remote::Host& host : entry.target.hosts) {
+    if (host.is_this_machine()) {
+      hosts << QObject::tr("this computer");
+      continue;
+    }
     QString text = QString::fromStdString(host.address);
     if (!host.user.empty()) text.prepend(QString::fromStdString(host.user) + QChar('@'));
     if (host.port != 22) text += QStringLiteral(":%1").arg(host.port);
@@ -17,7 +21,8 @@ QString addressOf(const TargetEntry& entry) {
       text += QObject::tr(" through %1").arg(QString::fromStdString(host.jump));
     hosts << text;
   }
-  return hosts.join(QStringLiteral(", "));
+  const QString all = hosts.join(QStringLiteral(", "));
+  return entry.target.slurm ? QObject::tr("Slurm behind %1").arg(all) : all;
 }
 
 QString equipmentOf(const TargetEntry& entry) {

@@ -141,7 +141,8 @@ void StatusBar::showContact() {
   state_->setToolTip(running && status_->contact.link
                          ? QString::fromStdString(status_->contact.link->reason)
                          : QString());
-  setTone(state_, look.fresh() ? "" : look.tone == Tone::bad ? "bad" : "warn");
+  const char* tones = look.tone == Tone::bad ? "bad" : look.tone == Tone::muted ? "muted" : "warn";
+  setTone(state_, look.fresh() ? "" : tones);
   for (QLabel* figure : {step_, rate_, eta_}) setTone(figure, look.fresh() ? "" : "muted");
   progress_->setEnabled(look.fresh());
 }

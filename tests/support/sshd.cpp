@@ -1,6 +1,5 @@
 #include "tests/support/sshd.h"
 
-#include <netinet/in.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
@@ -16,6 +15,7 @@
 #include "base/process.h"
 #include "remote/dial.h"
 #include "remote/quote.h"
+#include "tests/support/free_port.h"
 
 namespace heddle::test {
 namespace {
@@ -65,19 +65,6 @@ Result<std::string> checked(const std::vector<std::string>& argv) {
 void write(const std::string& file, const std::string& text, fs::perms mode = fs::perms(0644)) {
   std::ofstream(file) << text;
   fs::permissions(file, mode);
-}
-
-/// A port that nothing listens on.
-uint16_t free_port() {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  if (bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0) return 0;
-  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-  close(fd);
-  return ntohs(address.sin_port);
 }
 
 bool speaks(const std::string& address, uint16_t port) {

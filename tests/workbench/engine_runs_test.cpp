@@ -1,4 +1,5 @@
-// The real engine: a small Llama trained on real text, here and on a bare node behind a real sshd.
+// The real engine: a small Llama trained on real text, here, on a bare node behind a real sshd, and
+// as a job of a real Slurm.
 #include <signal.h>
 
 #include <QDirIterator>
@@ -8,6 +9,7 @@
 #include "base/process_id.h"
 #include "engine/runs/run_files.h"
 #include "remote/connect.h"
+#include "tests/support/slurm.h"
 #include "tests/support/sshd.h"
 #include "tests/support/test_class.h"
 #include "tests/workbench/run_fixture.h"
@@ -194,6 +196,28 @@ class EngineRunsTest : public QObject {
     const std::string local =
         node().node_home() + detail.run_dir.substr(detail.run_dir.find("/.heddle"));
     QVERIFY(digests_of_store(reader, run.id) == digests_of_folder(local, 2));
+  }
+
+  // Where its ranks run makes no difference to what they learn.
+  void a_run_as_a_job_of_slurm() {
+    const std::string missing = test::Slurm::missing();
+    if (!missing.empty()) QSKIP(missing.c_str());
+    const auto slurm = must(test::Slurm::start());
+    LaunchRequest there = request(4);
+    there.target = slurm->target(2);
+    const auto run = launched(there);
+    QVERIFY(ends(run.id));
+    const storage::RunDetail job = fixture_->detail(run.id);
+    QVERIFY2(job.summary.state == RunState::done, job.summary.cause.c_str());
+    QCOMPARE(job.summary.steps, int64_t(4));
+    const auto here = launched(request(4));
+    QVERIFY(ends(here.id));
+    storage::Reader reader = must(storage::Reader::open(fixture_->store));
+    const auto losses = must(reader.samples(here.id, "loss", 0));
+    QCOMPARE(losses.size(), size_t(4));
+    const auto job_losses = must(reader.samples(run.id, "loss", 0));
+    QCOMPARE(job_losses.size(), losses.size());
+    for (size_t i = 0; i < losses.size(); ++i) QVERIFY(job_losses[i].value == losses[i].value);
   }
 
   void a_run_on_two_hosts() {

@@ -133,6 +133,9 @@ int main(int argc, char** argv) {
   CLI::App* supervise = app.add_subcommand("supervise")->required();
   supervise->add_option("--run-dir", options.run_dir)->required();
   supervise->add_flag("--secret-stdin", options.secret_on_stdin);
+  supervise->add_flag("--attached", options.attached);
+  supervise->add_option("--first-run-dir", options.first_run_dir);
+  supervise->add_option("--rendezvous-host", options.rendezvous_host);
   supervise->add_flag_callback("--status", [&] { options.action = SuperviseAction::status; });
   supervise->add_flag_callback("--stop", [&] { options.action = SuperviseAction::stop; });
   supervise->add_flag_callback("--kill", [&] { options.action = SuperviseAction::kill; });

@@ -8,9 +8,15 @@
 namespace heddle::workbench {
 namespace {
 
-/// Finds the parts of the engine and of inputs that a host already has.
+const char* option_of(Order order) {
+  return order == Order::stop ? "--stop" : order == Order::kill ? "--kill" : "--checkpoint";
+}
+
+}  // namespace
+
 Result<> look_for_files(HostNow& host, remote::Node& node, const std::string& root,
-                        const std::string& engine, bool has_plugin) {
+                        bool for_gpus_too) {
+  const std::string engine = engine_path();
   const Result<std::string> folder = node.expand(root);
   if (!folder) return fail(folder);
   const auto blobs = node.list(*folder + "/blobs");
@@ -19,19 +25,13 @@ Result<> look_for_files(HostNow& host, remote::Node& node, const std::string& ro
   const Result<uint64_t> bytes = remote::bytes_to_deploy(node, root, engine);
   if (!bytes) return fail(bytes);
   host.engine_bytes = *bytes;
-  if (!has_plugin || host.report.gpus.empty()) return {};
+  if (!for_gpus_too) return {};
   const Result<uint64_t> for_gpus =
       remote::bytes_to_deploy(node, root, engine, remote::Devices::gpus);
   if (!for_gpus) return fail(for_gpus);
   host.gpu_engine_bytes = *for_gpus;
   return {};
 }
-
-const char* option_of(Order order) {
-  return order == Order::stop ? "--stop" : order == Order::kill ? "--kill" : "--checkpoint";
-}
-
-}  // namespace
 
 Result<std::vector<probe::Report>> Hosts::probe(const remote::Target& target,
                                                 const Nodes& nodes) const {
@@ -46,8 +46,7 @@ Result<std::vector<probe::Report>> Hosts::probe(const remote::Target& target,
 
 TargetNow Hosts::check(const remote::Target& target, const Nodes& nodes) const {
   TargetNow now{.target = target};
-  const std::string engine = engine_path();
-  if (const Result<> fits = remote::check_plugin(engine); !fits)
+  if (const Result<> fits = remote::check_plugin(engine_path()); !fits)
     now.plugin_fault = fits.error().message;
   const auto reports = probe(target, nodes);
   if (!reports) {
@@ -60,8 +59,8 @@ TargetNow Hosts::check(const remote::Target& target, const Nodes& nodes) const {
       now.hosts.push_back(std::move(host));
       continue;
     }
-    const Result<> looked =
-        look_for_files(host, *nodes[i], target.root, engine, now.plugin_fault.empty());
+    const bool for_gpus = now.plugin_fault.empty() && !host.report.gpus.empty();
+    const Result<> looked = look_for_files(host, *nodes[i], target.root, for_gpus);
     if (!looked) {
       now.hosts.clear();
       now.error = looked.error().message;

@@ -6,6 +6,10 @@
 
 namespace heddle::workbench {
 
+/// Finds the parts of the engine and of inputs that a host already has.
+Result<> look_for_files(HostNow& host, remote::Node& node, const std::string& root,
+                        bool for_gpus_too);
+
 class Hosts : public Backend {
  public:
   Result<std::vector<probe::Report>> probe(const remote::Target& target,

@@ -309,20 +309,47 @@ class CommandLine {
     });
   }
 
+  void add_slurm(CLI::App& command) {
+    CLI::Option* slurm = command.add_flag(
+        "--slurm", add_target_.on_slurm, "runs are jobs of a Slurm cluster, one supervisor a node");
+    remote::Slurm& asks = add_target_.slurm;
+    const auto add = [&](const char* option, auto& value, const char* what, const char* type) {
+      return command.add_option(option, value, what)->type_name(type)->needs(slurm);
+    };
+    add("--partition", asks.partition, "default: the cluster's", "NAME");
+    add("--account", asks.account, "what the job is charged to", "NAME");
+    add("--qos", asks.qos, "quality of service", "NAME");
+    add("--time", asks.time_limit, "the time limit, as sbatch takes it", "TIME");
+    add("--nodes", asks.nodes, "that a job takes; default: 1", "N");
+    add("--gpus-per-node", asks.gpus_per_node, "default: none, ranks on CPUs", "N");
+    add("--cpus-per-node", asks.cpus_per_node, "default: one for each rank", "N");
+    add("--sbatch", asks.options, "a further option of sbatch, as in --sbatch=--mem=0; repeatable",
+        "OPTION")
+        ->expected(1)
+        ->take_all();
+  }
+
   void add_add_target(CLI::App& targets) {
-    CLI::App* command = targets.add_subcommand("add", "Add hosts that are reached over SSH");
+    CLI::App* command = targets.add_subcommand(
+        "add", "Add hosts that are reached over SSH, or a Slurm cluster behind its login node");
     command->add_option("NAME", add_target_.name, "what to call it")->required();
     command
-        ->add_option("--host", add_target_.hosts, "a host, or a name of ~/.ssh/config; repeatable")
+        ->add_option("--host", add_target_.hosts,
+                     "a host, or a name of ~/.ssh/config; repeatable; with --slurm the login node, "
+                     "without it this machine")
         ->type_name("[USER@]HOST[:PORT]")
         ->expected(1)
-        ->take_all()
-        ->required();
+        ->take_all();
+    add_slurm(*command);
     command->add_option("--jump", add_target_.jump, "the host to go through")
         ->type_name("[USER@]HOST[:PORT]");
     command->add_option("--identity", add_target_.identity_file, "the key to log in with")
         ->type_name("FILE");
-    command->add_option("--root", add_target_.root, "Heddle's folder there; default: ~/.heddle")
+    command
+        ->add_option(
+            "--root", add_target_.root,
+            "Heddle's folder there; default: ~/.heddle; with --slurm on a file system that "
+            "the nodes share")
         ->type_name("DIR");
     command->add_option("--accept-key", add_target_.accepted_keys, "a host key you have compared")
         ->type_name("SHA256:...")

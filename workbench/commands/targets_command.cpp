@@ -1,5 +1,5 @@
-// heddle targets [add NAME --host U@H... [--replace] [--public] | probe NAME | remove NAME
-// [--purge]]
+// heddle targets [add NAME --host U@H... [--replace] [--public] | add NAME --slurm [--host U@H] … |
+// probe NAME | remove NAME [--purge]]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,6 +21,11 @@ std::string names_of(const std::vector<remote::Host>& hosts) {
   return names;
 }
 
+std::string hosts_text(const remote::Target& target) {
+  const std::string names = names_of(target.hosts);
+  return target.slurm ? fmt::format("Slurm, {}", names) : names;
+}
+
 int probe_and_print(storage::Writer& writer, const remote::Target& target) {
   const auto reports = probe_target(writer, target);
   if (!reports) return report(reports.error());
@@ -38,6 +43,12 @@ Result<remote::Target> target_of(const AddTargetOptions& options, std::vector<st
   target.name = options.name;
   if (!options.root.empty()) target.root = options.root;
   target.public_addresses = options.public_addresses;
+  if (options.on_slurm) {
+    target.slurm = options.slurm;
+    if (options.hosts.empty()) target.hosts = {remote::host_here()};
+  }
+  if (options.hosts.empty() && !options.on_slurm)
+    return fail("--host is required: the hosts that run ranks, [USER@]HOST[:PORT] each");
   for (const std::string& text : options.hosts) {
     auto resolved = remote::resolve_host(text);
     if (!resolved) return fail(resolved);
@@ -137,7 +148,7 @@ int list_targets_command(const Context& context) {
     std::vector<std::vector<std::string>> rows{
         {"NAME", "HOSTS", "ROOT", "PROBE", "CORES", "MEMORY"}};
     for (const SavedTarget& saved : *all) {
-      rows.push_back({saved.target.name, names_of(saved.target.hosts), saved.target.root});
+      rows.push_back({saved.target.name, hosts_text(saved.target), saved.target.root});
       if (const auto& probe = saved.probe) {
         rows.back().insert(rows.back().end(),
                            {std::string(probe::word(probe->worst())), std::to_string(probe->cores),

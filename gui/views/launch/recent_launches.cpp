@@ -122,6 +122,10 @@ void RecentLaunches::showContact(int row) {
     state->setForeground(colorOf(contact.tone));
   state->setToolTip(contact.fresh() ? state->text() : contact.text);
   if (!run.cause.empty()) return;
+  if (contact.word == ContactLook::Word::waiting) {
+    item(row, kOutcome)->setText(contact.text);
+    item(row, kOutcome)->setToolTip(contact.text);
+  }
   if (contact.fresh())
     item(row, kOutcome)->setData(Qt::ForegroundRole, {});
   else

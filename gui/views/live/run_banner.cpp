@@ -38,6 +38,7 @@ QString sentence(QString text) {
 
 /// The reason for no response, the next attempt, and the age of the figures on screen.
 QString silence(const Contact& contact, const ContactLook& look, const QString& asked) {
+  if (look.word == ContactLook::Word::waiting) return sentence(look.text);
   QStringList parts;
   if (contact.link && !contact.link->reason.empty())
     parts << QString::fromStdString(contact.link->reason);

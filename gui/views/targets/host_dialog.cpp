@@ -28,9 +28,11 @@ QString fieldOf(const std::vector<std::string>& files) {
 /// The target that the fields describe, checked; the error is for the person who types. `notes`:
 /// the parts of the SSH config that are not followed.
 Result<remote::Target> targetOf(const QString& name, const QString& hosts, const QString& jump,
-                                const QString& key, const QString& root, QStringList& notes) {
+                                const QString& key, const QString& root,
+                                const std::optional<remote::Slurm>& slurm, QStringList& notes) {
   remote::Target target;
   target.name = name.trimmed().toStdString();
+  target.slurm = slurm;
   if (!root.trimmed().isEmpty()) target.root = root.trimmed().toStdString();
   static const QRegularExpression separators(QStringLiteral("[,\\s]+"));
   for (const QString& text : hosts.split(separators, Qt::SkipEmptyParts)) {
@@ -42,6 +44,7 @@ Result<remote::Target> targetOf(const QString& name, const QString& hosts, const
     target.hosts.push_back(std::move(host));
     for (const std::string& note : resolved->notes) notes << QString::fromStdString(note);
   }
+  if (slurm && target.hosts.empty()) target.hosts = {remote::host_here()};
   if (const auto checked = remote::check(target); !checked) return fail(checked);
   return target;
 }
@@ -74,13 +77,15 @@ HostForm formOf(const remote::Host& offered) {
           QString::fromStdString(offered.jump),
           fieldOf(offered.identity_files),
           {},
-          false};
+          false,
+          {}};
 }
 
 HostForm formOf(const remote::Target& target) {
   HostForm form = formOf(target.hosts.front());
   QStringList hosts;
   for (const remote::Host& host : target.hosts) {
+    if (host.is_this_machine()) continue;  // no host: the login node is this machine
     QString text = QString::fromStdString(host.address);
     if (text.contains(QLatin1Char(':'))) text = QLatin1Char('[') + text + QLatin1Char(']');
     if (!host.user.empty()) text.prepend(QString::fromStdString(host.user) + QLatin1Char('@'));
@@ -91,6 +96,7 @@ HostForm formOf(const remote::Target& target) {
   form.name = QString::fromStdString(target.name);
   form.root = QString::fromStdString(target.root);
   form.publicAddresses = target.public_addresses;
+  form.slurm = target.slurm;
   return form;
 }
 
@@ -120,15 +126,22 @@ HostDialog::HostDialog(const QStringList& taken, QWidget* parent)
               tr("[user@]host[:port] to jump through; optional"));
   key_ = add(QStringLiteral("key"), tr("key file"), tr("empty: the agent and the keys in ~/.ssh"));
   root_ = add(QStringLiteral("root"), tr("folder there"), QStringLiteral("~/.heddle"));
+  onSlurm_ = new QCheckBox(tr("it is the login node of a Slurm cluster"));
+  onSlurm_->setObjectName(QStringLiteral("onSlurm"));
+  connect(onSlurm_, &QCheckBox::toggled, this, &HostDialog::showKind);
+  grid->addWidget(onSlurm_, row++, 1);
+  slurm_ = new SlurmFields;
+  connect(slurm_, &SlurmFields::changed, this, &HostDialog::check);
+  grid->addWidget(slurm_, row++, 0, 1, 2);
   public_ = new QCheckBox(tr("ranks may listen on public addresses"));
   public_->setObjectName(QStringLiteral("public"));
   connect(public_, &QCheckBox::toggled, this, &HostDialog::check);
   grid->addWidget(public_, row++, 1);
-  QLabel* meaning = muted(
+  publicMeaning_ = muted(
       tr("Only for hosts that have no private network between them. Anyone on the internet can "
          "then reach the ranks while they connect, and what they send each other crosses it."));
-  meaning->setWordWrap(true);
-  grid->addWidget(meaning, row++, 1);
+  publicMeaning_->setWordWrap(true);
+  grid->addWidget(publicMeaning_, row++, 1);
   body()->addLayout(grid);
   fault_ = label({}, "error");
   fault_->setObjectName(QStringLiteral("fault"));
@@ -153,6 +166,18 @@ HostDialog::HostDialog(const QStringList& taken, QWidget* parent)
     if (!name_->isModified())
       name_->setText(text.section(QChar('@'), -1).section(QChar(':'), 0, 0).trimmed());
   });
+  showKind();
+}
+
+void HostDialog::showKind() {
+  const bool cluster = onSlurm_->isChecked();
+  hosts_->setPlaceholderText(cluster ? tr("[user@]host[:port]; empty: this computer")
+                                     : tr("[user@]host[:port] or a name of ~/.ssh/config"));
+  root_->setPlaceholderText(cluster ? tr("~/.heddle; the nodes must see it, too")
+                                    : QStringLiteral("~/.heddle"));
+  slurm_->setVisible(cluster);
+  public_->setVisible(!cluster);
+  publicMeaning_->setVisible(!cluster);
   check();
 }
 
@@ -171,11 +196,18 @@ void HostDialog::fill(const HostForm& form) {
   key_->setText(form.key);
   root_->setText(form.root);
   public_->setChecked(form.publicAddresses);
+  slurm_->fill(form.slurm.value_or(remote::Slurm{}));
+  onSlurm_->setChecked(form.slurm.has_value());
 }
 
 HostForm HostDialog::form() const {
-  return {hosts_->text(), name_->text(), jump_->text(),
-          key_->text(),   root_->text(), public_->isChecked()};
+  return {hosts_->text(),
+          name_->text(),
+          jump_->text(),
+          key_->text(),
+          root_->text(),
+          public_->isChecked(),
+          onSlurm_->isChecked() ? std::optional(slurm_->slurm()) : std::nullopt};
 }
 
 void HostDialog::check() {
@@ -186,18 +218,19 @@ void HostDialog::check() {
   };
   say(fault_, {});
   say(notes_, {});
-  if (hosts_->text().trimmed().isEmpty() || name_->text().trimmed().isEmpty()) return;
+  const bool cluster = onSlurm_->isChecked();
+  if ((!cluster && hosts_->text().trimmed().isEmpty()) || name_->text().trimmed().isEmpty()) return;
   if (taken_.contains(name_->text().trimmed()))
     return say(fault_, tr("name: there is a target %1 already").arg(name_->text().trimmed()));
   QStringList notes;
-  auto target =
-      targetOf(name_->text(), hosts_->text(), jump_->text(), key_->text(), root_->text(), notes);
+  auto target = targetOf(name_->text(), hosts_->text(), jump_->text(), key_->text(), root_->text(),
+                         form().slurm, notes);
   if (!target) return say(fault_, QString::fromStdString(target.error().message));
   notes.removeDuplicates();
   say(notes_, notes.join(QLatin1Char('\n')));
   target_ = std::move(*target);
   if (edited_) takeOver(*edited_, target_);
-  target_.public_addresses = public_->isChecked();
+  target_.public_addresses = !cluster && public_->isChecked();
   connect_->setEnabled(true);
 }
 

@@ -1,5 +1,5 @@
-// Asks for a target, a new one or another version of one that is there: a name, its hosts, and how
-// they are reached.
+// Asks for a target, a new one or another version of one that is there: a name, its hosts, how
+// they are reached, and whether they are the login node of a Slurm cluster.
 #pragma once
 
 #include <QCheckBox>
@@ -7,6 +7,7 @@
 #include <QStringList>
 #include <optional>
 
+#include "gui/views/targets/slurm_fields.h"
 #include "gui/widgets/dialog.h"
 #include "remote/target.h"
 
@@ -20,6 +21,7 @@ struct HostForm {
   QString key;
   QString root;
   bool publicAddresses = false;  // remote::Target's
+  std::optional<remote::Slurm> slurm;
 };
 
 HostForm formOf(const remote::Host& offered);
@@ -40,6 +42,8 @@ class HostDialog : public Dialog {
 
  private:
   void check();
+  /// Shows what belongs to the kind of target.
+  void showKind();
 
   QStringList taken_;
   QLineEdit* name_;
@@ -48,6 +52,9 @@ class HostDialog : public Dialog {
   QLineEdit* key_;
   QLineEdit* root_;
   QCheckBox* public_;
+  QLabel* publicMeaning_;
+  QCheckBox* onSlurm_;
+  SlurmFields* slurm_;
   QLabel* fault_;
   QLabel* notes_;  // what of the SSH config Heddle does not follow
   QPushButton* connect_;

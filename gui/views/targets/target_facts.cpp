@@ -36,6 +36,22 @@ void TargetFacts::add(const QString& name, const QString& value) {
   rows_->addWidget(text, used_++, 1);
 }
 
+/// What a job asks Slurm for.
+void TargetFacts::addJob(const remote::Slurm& slurm) {
+  const auto addText = [&](const QString& name, const std::string& value) {
+    if (!value.empty()) add(name, QString::fromStdString(value));
+  };
+  add(tr("partition"),
+      slurm.partition.empty() ? tr("the default") : QString::fromStdString(slurm.partition));
+  addText(tr("account"), slurm.account);
+  addText(tr("QOS"), slurm.qos);
+  addText(tr("time limit"), slurm.time_limit);
+  add(tr("nodes"), QString::number(slurm.nodes));
+  if (slurm.gpus_per_node > 0) add(tr("GPUs a node"), QString::number(slurm.gpus_per_node));
+  if (slurm.cpus_per_node > 0) add(tr("CPUs a node"), QString::number(slurm.cpus_per_node));
+  for (const std::string& option : slurm.options) addText(tr("sbatch"), option);
+}
+
 void TargetFacts::display(const TargetEntry& entry) {
   clear(rows_);
   used_ = 0;
@@ -43,13 +59,18 @@ void TargetFacts::display(const TargetEntry& entry) {
   if (entry.isThisMachine()) title_->setText(tr("Heddle here"));
   for (const remote::Host& host : entry.target.hosts) {
     if (entry.isThisMachine()) break;
-    add(tr("host"), QString::fromStdString(host.address));
+    if (host.is_this_machine()) {
+      add(tr("login node"), tr("this computer"));
+      break;
+    }
+    add(entry.target.slurm ? tr("login node") : tr("host"), QString::fromStdString(host.address));
     add(tr("user"), host.user.empty() ? tr("yours") : QString::fromStdString(host.user));
     add(tr("port"), QString::number(host.port));
     if (!host.jump.empty()) add(tr("through"), QString::fromStdString(host.jump));
     for (const std::string& file : host.identity_files)
       add(tr("key file"), QString::fromStdString(file));
   }
+  if (entry.target.slurm) addJob(*entry.target.slurm);
   if (entry.target.public_addresses) add(tr("ranks listen on"), tr("public addresses, too"));
   add(tr("folder"), QString::fromStdString(entry.target.root));
   if (entry.report) {

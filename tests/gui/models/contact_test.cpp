@@ -36,6 +36,15 @@ class ContactTest : public QObject {
     QCOMPARE(lookOf(contact, kCut + 600).text,
              QString("lost, no response for 10 min; reconnecting, trying now"));
     QVERIFY(lookOf({storage::Link{.heard = kCut + 61}}, kCut + 62).fresh());
+    Contact waiting = contact;
+    waiting.link = storage::Link{.heard = kCut, .reason = "waits in train for free nodes; position 3"};
+    const ContactLook waits = lookOf(waiting, kCut + 1);
+    QCOMPARE(waits.word, Word::waiting);
+    QCOMPARE(waits.text, QString("waits in train for free nodes; position 3"));
+    QCOMPARE(lookOf(storage::RunState::running, waits).icon,
+             lookOf(storage::RunState::queued).icon);
+    // Silence is worse than waiting.
+    QCOMPARE(lookOf(waiting, kCut + 5).word, Word::quiet);
     QCOMPARE(askedText("stopping", quiet), QString("stopping\u2026"));
     QCOMPARE(askedText("stopping", lost), QString("stopping once the connection is back"));
     QCOMPARE(askedText("", lost), QString());

@@ -133,10 +133,66 @@ class TargetsPageTest : public QObject {
     QVERIFY(connect->isEnabled());
   }
 
-  void noPlaceholderIsCut() {
+  void aClusterIsAskedForByAMark() {
     HostDialog dialog({}, nullptr);
     dialog.show();
+    auto* connect = dialog.findChild<QPushButton*>(QStringLiteral("connect"));
+    auto* cluster = dialog.findChild<QCheckBox*>(QStringLiteral("onSlurm"));
+    auto* partition = dialog.findChild<QLineEdit*>(QStringLiteral("partition"));
+    type(&dialog, "name", QStringLiteral("alps"));
+    QVERIFY(!connect->isEnabled());
+    QVERIFY(!partition->isVisible());
+    cluster->click();
+    QVERIFY(partition->isVisible());
+    // Without a host, this machine is its login node.
+    QVERIFY(connect->isEnabled());
+    QVERIFY(dialog.target().hosts.front().is_this_machine());
+    type(&dialog, "hosts", QStringLiteral("ada@login.alps"));
+    type(&dialog, "partition", QStringLiteral("gpu"));
+    type(&dialog, "timeLimit", QStringLiteral("2-12"));
+    type(&dialog, "sbatchOptions", QStringLiteral("--mem=0 --wrap=id"));
+    auto* fault = dialog.findChild<QLabel*>(QStringLiteral("fault"));
+    QVERIFY(!connect->isEnabled());
+    QVERIFY2(fault->text().contains(QStringLiteral("Heddle sets --wrap itself")),
+             qPrintable(fault->text()));
+    type(&dialog, "sbatchOptions", QStringLiteral("--mem=0 --exclusive"));
+    dialog.findChild<QSpinBox*>(QStringLiteral("nodes"))->setValue(2);
+    dialog.findChild<QSpinBox*>(QStringLiteral("gpusPerNode"))->setValue(4);
+    QVERIFY(connect->isEnabled());
+    const remote::Slurm asked{.partition = "gpu",
+                              .account = "",
+                              .qos = "",
+                              .time_limit = "2-12",
+                              .nodes = 2,
+                              .gpus_per_node = 4,
+                              .cpus_per_node = 0,
+                              .options = {"--mem=0", "--exclusive"}};
+    QCOMPARE(dialog.target().slurm, std::optional(asked));
+    TargetEntry entry;
+    entry.target = dialog.target();
+    QCOMPARE(addressOf(entry), QStringLiteral("Slurm behind ada@login.alps"));
+    // Edited, it is the same; without the mark it is a host.
+    HostDialog edited({}, nullptr);
+    edited.edit(dialog.target());
+    edited.fill(formOf(dialog.target()));
+    QCOMPARE(edited.target(), dialog.target());
+    edited.findChild<QCheckBox*>(QStringLiteral("onSlurm"))->click();
+    QVERIFY(!edited.target().slurm);
+  }
+
+  void noPlaceholderIsCut_data() {
+    QTest::addColumn<bool>("cluster");
+    QTest::newRow("host") << false;
+    QTest::newRow("cluster") << true;
+  }
+  void noPlaceholderIsCut() {
+    QFETCH(bool, cluster);
+    HostDialog dialog({}, nullptr);
+    dialog.show();
+    dialog.findChild<QCheckBox*>(QStringLiteral("onSlurm"))->setChecked(cluster);
+    QCoreApplication::sendPostedEvents();
     for (const QLineEdit* field : dialog.findChildren<QLineEdit*>()) {
+      if (!field->isVisible()) continue;
       QStyleOptionFrame option;
       option.initFrom(field);
       const int room =

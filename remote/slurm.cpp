@@ -1,0 +1,162 @@
+#include "remote/slurm.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/excerpt.h"
+#include "remote/quote.h"
+
+namespace heddle::remote {
+namespace {
+
+/// From the signal to the end of the job: a step, a checkpoint, and a minute in which Slurm may be
+/// early or late.
+constexpr int kSecondsBeforeEnd = 120;
+
+/// Options of sbatch that would contradict ours, or that have a field of their own.
+constexpr std::array kOwnOptions{
+    "account",    "array",  "chdir",           "comment",   "cpus-per-task", "error",
+    "gres",       "gpus",   "gpus-per-node",   "input",     "job-name",      "nodes",
+    "no-requeue", "ntasks", "ntasks-per-node", "open-mode", "output",        "parsable",
+    "partition",  "qos",    "requeue",         "signal",    "test-only",     "time",
+    "wait",       "wrap"};
+
+bool is_printable(std::string_view text) {
+  return std::ranges::none_of(
+      text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; });
+}
+
+/// Names of partitions, accounts and QOS; partitions also as a list.
+Result<> check_name(const char* field, const std::string& text) {
+  constexpr std::string_view allowed =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-,@+";
+  if (text.find_first_not_of(allowed) == std::string::npos && !text.starts_with('-')) return {};
+  return fail("{} \"{}\"; valid: a name as sinfo or sacctmgr show it", field, excerpt(text, 80));
+}
+
+/// "90", "30:00", "4:00:00", "2-12", "2-12:30:00".
+bool is_time_limit(const std::string& text) {
+  int digits = 0, colons = 0, dashes = 0;
+  for (const char c : text) {
+    if (c >= '0' && c <= '9') {
+      ++digits;
+      continue;
+    }
+    if (digits == 0 || (c != ':' && c != '-')) return false;
+    if (c == '-' && (colons > 0 || ++dashes > 1)) return false;
+    if (c == ':' && ++colons > 2) return false;
+    digits = 0;
+  }
+  return digits > 0;
+}
+
+Result<> check_option(const std::string& option) {
+  const std::string name = option.substr(0, option.find('='));
+  const bool is_option = name.starts_with("--") && name.size() > 2 &&
+                         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") == std::string::npos;
+  if (!is_option || !is_printable(option))
+    return fail("option \"{}\"; valid: --NAME or --NAME=VALUE of sbatch, one each",
+                excerpt(option, 80));
+  // sbatch takes beginnings of names as well.
+  const std::string word = name.substr(2);
+  for (const std::string_view own : kOwnOptions)
+    if (word == own || (word.size() >= 3 && own.starts_with(word)))
+      return fail("option \"{}\": Heddle sets --{} itself", excerpt(option, 80), own);
+  return {};
+}
+
+// Each node's part. $1: the engine, $2: the run directory, $3: the number of nodes.
+constexpr const char* kNodeScript = R"sh(
+if [ "$3" = 1 ]; then
+  exec "$1" supervise --attached --secret-stdin --run-dir "$2" < "$2/job.secret"
+fi
+exec "$1" supervise --attached --secret-stdin --run-dir "$2-$SLURM_NODEID" --first-run-dir "$2-0" \
+  --rendezvous-host "$SLURM_LAUNCH_NODE_IPADDR" < "$2-$SLURM_NODEID/job.secret"
+)sh";
+
+// $1: the engine, $2: the run directory, $3: the number of nodes, $4: the run directory of the
+// first part, $5: 1 where it goes on by itself. A job that is cancelled ends with this script, by
+// SIGTERM, so that nothing but the signal before the time limit, which only the steps get, leads to
+// the end.
+constexpr const char* kJobScript = R"sh(
+umask 077
+cd -- "$4" || exit 1
+# Who submitted it may not have heard the number.
+[ -s job ] || { printf '%s\n' "$SLURM_JOB_ID" > job.part && mv -f job.part job; }
+rm -f state.json end.json  # of an earlier attempt: the other nodes wait for this one's
+newest() { ls checkpoints 2> /dev/null | sort -V | tail -n 1; }
+before=$(newest)
+srun --nodes="$3" --ntasks="$3" --ntasks-per-node=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" \
+  --kill-on-bad-exit=0 /bin/sh -c "$node" sh "$1" "$2" "$3"
+code=$?
+# It has stopped though nobody asked it to, and has got further than the last time.
+if [ "$5" = 1 ] && [ "$code" = 130 ] && ! [ -e stop.asked ] && [ "$(newest)" != "$before" ]; then
+  scontrol requeue "$SLURM_JOB_ID" && exit 0
+fi
+part=0
+while [ "$part" -lt "$3" ]; do
+  if [ "$3" = 1 ]; then rm -f -- "$2/job.secret"; else rm -f -- "$2-$part/job.secret"; fi
+  part=$((part + 1))
+done
+exit "$code"
+)sh";
+
+}  // namespace
+
+Result<> check(const Slurm& slurm) {
+  if (const Result<> named = check_name("partition", slurm.partition); !named) return named;
+  if (const Result<> named = check_name("account", slurm.account); !named) return named;
+  if (const Result<> named = check_name("QOS", slurm.qos); !named) return named;
+  if (!slurm.time_limit.empty() && !is_time_limit(slurm.time_limit))
+    return fail("time limit \"{}\"; valid: minutes, hours:minutes:seconds, days-hours",
+                excerpt(slurm.time_limit, 80));
+  if (slurm.nodes < 1 || slurm.nodes > 10'000)
+    return fail("nodes {}; valid: 1 to 10,000", slurm.nodes);
+  if (slurm.gpus_per_node < 0 || slurm.gpus_per_node > 64)
+    return fail("GPUs a node {}; valid: 0 to 64", slurm.gpus_per_node);
+  if (slurm.cpus_per_node < 0 || slurm.cpus_per_node > 10'000)
+    return fail("CPUs a node {}; valid: 0 (one for each rank) to 10,000", slurm.cpus_per_node);
+  for (const std::string& option : slurm.options)
+    if (const Result<> checked = check_option(option); !checked) return checked;
+  return {};
+}
+
+std::string BatchJob::part_dir(size_t part) const {
+  return slurm.nodes == 1 ? run_dir : fmt::format("{}-{}", run_dir, part);
+}
+
+std::vector<std::string> sbatch_words(const BatchJob& job) {
+  const Slurm& slurm = job.slurm;
+  const int32_t cpus = slurm.cpus_per_node > 0 ? slurm.cpus_per_node : job.ranks_per_node;
+  std::vector<std::string> words{"sbatch",
+                                 "--parsable",
+                                 "--job-name=heddle-" + job.name,
+                                 "--comment=" + job.comment,
+                                 fmt::format("--nodes={}", slurm.nodes),
+                                 "--ntasks-per-node=1",
+                                 fmt::format("--cpus-per-task={}", cpus),
+                                 "--chdir=" + job.part_dir(0),
+                                 "--output=slurm-%j.out",
+                                 "--open-mode=append",
+                                 job.goes_on ? "--requeue" : "--no-requeue",
+                                 fmt::format("--signal=TERM@{}", kSecondsBeforeEnd)};
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) words.push_back(option + value);
+  };
+  add("--partition=", slurm.partition);
+  add("--account=", slurm.account);
+  add("--qos=", slurm.qos);
+  add("--time=", slurm.time_limit);
+  if (slurm.gpus_per_node > 0) words.push_back(fmt::format("--gres=gpu:{}", slurm.gpus_per_node));
+  words.insert(words.end(), slurm.options.begin(), slurm.options.end());
+  return words;
+}
+
+std::string batch_script(const BatchJob& job) {
+  return fmt::format("#!/bin/sh\nset -- {} {} {} {} {}\nnode={}\n{}", quote(job.engine),
+                     quote(job.run_dir), job.slurm.nodes, quote(job.part_dir(0)),
+                     job.goes_on ? 1 : 0, quote(kNodeScript), kJobScript);
+}
+
+}  // namespace heddle::remote

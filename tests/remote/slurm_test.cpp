@@ -1,0 +1,229 @@
+// The words that Slurm is given, and what its commands print: texts of 22.05.
+#include "remote/slurm.h"
+
+#include <QtTest>
+#include <algorithm>
+
+#include "base/process.h"
+#include "tests/support/results.h"
+#include "tests/support/test_class.h"
+
+using namespace heddle;
+using namespace heddle::remote;
+
+namespace {
+
+constexpr const char* kQueue =
+    "9|ada|RUNNING|None|1795821399|4:58|n[1-2]|train|4294901758|heddle:20261127-a\n"
+    "slurm_load_jobs error\n"
+    "10|ada|PENDING|Resources|1795821699|1-00:00:00||train|300|(null)\n"
+    "11|bo|PENDING|JobHeldUser|N/A|UNLIMITED||train|900|(null)\n"
+    "12|ada|PENDING|Priority|N/A|1:40:00||train|200|a|b\n"
+    "13|bo|PENDING|PartitionNodeLimit|N/A|UNLIMITED||wide|400|(null)\n"
+    "14|bo|COMPLETED|None|1795821399|0:00|n1|train|1|(null)\n";
+
+constexpr const char* kNodes =
+    "train*|up|2|idle|4|4000|infinite|(null)\n"
+    "gpu|up|8|mixed|128|1031000+|2-00:00:00|gpu:a100:4(S:0,1),shard:16\n"
+    "gpu|up|1|down*|64|515000|2-00:00:00|gpu:2\n"
+    "closed|down|3|idle|64|515000|1:00:00|(null)\n";
+
+BatchJob job_of(int nodes) {
+  BatchJob job;
+  job.name = "debug";
+  job.comment = "heddle:20261127-debug-1f3a";
+  job.slurm.nodes = nodes;
+  job.ranks_per_node = 4;
+  job.engine = "/shared/it's/engine";
+  job.run_dir = "/shared/$(touch /tmp/x)/`id`/\"a b\"";
+  return job;
+}
+
+bool has(const std::vector<std::string>& words, const std::string& word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+}  // namespace
+
+class SlurmTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void sbatch_is_given_what_the_target_says() {
+    BatchJob job = job_of(2);
+    job.slurm.partition = "train,gpu";
+    job.slurm.account = "physics";
+    job.slurm.qos = "long";
+    job.slurm.time_limit = "2-12:30:00";
+    job.slurm.gpus_per_node = 4;
+    job.slurm.options = {"--mem=0", "--constraint=a100|h100"};
+    VERIFY_RESULT(check(job.slurm));
+    const auto words = sbatch_words(job);
+    QCOMPARE(words.front(), std::string("sbatch"));
+    for (const char* word :
+         {"--parsable", "--comment=heddle:20261127-debug-1f3a", "--nodes=2", "--ntasks-per-node=1",
+          "--cpus-per-task=4", "--partition=train,gpu", "--account=physics", "--qos=long",
+          "--time=2-12:30:00", "--gres=gpu:4", "--mem=0", "--constraint=a100|h100"})
+      QVERIFY2(has(words, word), word);
+    job.slurm = {.cpus_per_node = 96};
+    const auto plain = sbatch_words(job);
+    QVERIFY(has(plain, "--cpus-per-task=96") && has(plain, "--no-requeue"));
+    job.goes_on = true;
+    QVERIFY(has(sbatch_words(job), "--requeue"));
+    for (const char* option : {"--partition", "--account", "--qos", "--time", "--gres"})
+      for (const std::string& word : plain) QVERIFY2(!word.starts_with(option), word.c_str());
+  }
+
+  // The shell itself says which words it reads.
+  void no_text_of_the_job_is_a_command() {
+    const BatchJob job = job_of(2);
+    std::string script = batch_script(job);
+    const auto syntax = must(process::run({.argv = {"/bin/sh", "-n"}, .input = script}));
+    QVERIFY2(syntax.exit_code == 0, syntax.err.c_str());
+    script.resize(script.find("node="));
+    script += "printf '%s\\n' \"$@\"\n";
+    const auto read = must(process::run({.argv = {"/bin/sh"}, .input = script}));
+    QCOMPARE(read.out, job.engine + "\n" + job.run_dir + "\n2\n" + job.run_dir + "-0\n0\n");
+    QCOMPARE(job_of(1).part_dir(0), job.run_dir);
+    QCOMPARE(job.part_dir(1), job.run_dir + "-1");
+  }
+
+  void faults_of_the_options_data() {
+    QTest::addColumn<QString>("field");
+    QTest::addColumn<QString>("value");
+    QTest::addColumn<QString>("words");
+    QTest::newRow("partition") << "partition"
+                               << "a b"
+                               << "partition \"a b\"";
+    QTest::newRow("account") << "account"
+                             << "--x"
+                             << "account \"--x\"";
+    QTest::newRow("time") << "time"
+                          << "two hours"
+                          << "time limit \"two hours\"";
+    QTest::newRow("time ends") << "time"
+                               << "1-"
+                               << "time limit";
+    QTest::newRow("times") << "time"
+                           << "1:2:3:4"
+                           << "time limit";
+    QTest::newRow("no option") << "option"
+                               << "mem=0"
+                               << "--NAME or --NAME=VALUE";
+    QTest::newRow("short") << "option"
+                           << "-p"
+                           << "--NAME or --NAME=VALUE";
+    QTest::newRow("line") << "option"
+                          << "--mem=0\n--wrap=id"
+                          << "--NAME or --NAME=VALUE";
+    QTest::newRow("ours") << "option"
+                          << "--wrap=id"
+                          << "Heddle sets --wrap itself";
+    QTest::newRow("shortened") << "option"
+                               << "--partit=x"
+                               << "Heddle sets --partition itself";
+  }
+  void faults_of_the_options() {
+    QFETCH(QString, field);
+    QFETCH(QString, value);
+    QFETCH(QString, words);
+    Slurm slurm;
+    const std::string text = value.toStdString();
+    if (field == "partition") slurm.partition = text;
+    if (field == "account") slurm.account = text;
+    if (field == "time") slurm.time_limit = text;
+    if (field == "option") slurm.options = {text};
+    VERIFY_SAYS(check(slurm), words.toStdString());
+  }
+
+  void the_jobs_number() {
+    QCOMPARE(must(job_id_from("1234\n")), std::string("1234"));
+    QCOMPARE(must(job_id_from("1234;alps\n")), std::string("1234"));
+    for (const char* none : {"", "\n", "Submitted batch job 5", "12a", "-3"})
+      QVERIFY2(!job_id_from(none), none);
+  }
+
+  void the_queue() {
+    const auto jobs = jobs_from(kQueue);
+    QCOMPARE(jobs.size(), size_t{6});
+    QCOMPARE(jobs[0].phase(), JobPhase::running);
+    QCOMPARE(jobs[0].comment, std::string("heddle:20261127-a"));
+    QCOMPARE(jobs[0].start, std::optional(1795821399.0));
+    QCOMPARE(jobs[1].phase(), JobPhase::waiting);
+    QVERIFY(!jobs[2].start);
+    QCOMPARE(jobs[3].comment, std::string("a|b"));
+    QCOMPARE(jobs[5].phase(), JobPhase::ended);
+    // The held one is not before anybody, nor is one of another partition.
+    QCOMPARE(position_of(jobs[0], jobs), int64_t{0});
+    QCOMPARE(position_of(jobs[1], jobs), int64_t{1});
+    QCOMPARE(position_of(jobs[2], jobs), int64_t{0});
+    QCOMPARE(position_of(jobs[3], jobs), int64_t{2});
+    const double now = 1795821399;
+    QCOMPARE(words_of(jobs[0], 0, now), std::string("runs on n[1-2], 4:58 left"));
+    QCOMPARE(words_of(jobs[1], 1, now),
+             std::string("waits in train for free nodes; position 1; expected to start in 5.00 min"));
+    QCOMPARE(words_of(jobs[2], 0, now), std::string("waits in train and is held by its user"));
+    QCOMPARE(words_of(jobs[4], 1, now),
+             std::string("waits in wide and cannot start: the partition has not as many nodes; "
+                         "position 1"));
+  }
+
+  void jobs_that_are_over() {
+    const auto timeout = ended_from_scontrol(
+        "JobId=2 JobName=x UserId=a(1) JobState=TIMEOUT Reason=TimeLimit Dependency=(null) "
+        "Requeue=0 ExitCode=0:15 EndTime=1795821700 NodeList=n1 BatchHost=n1\n");
+    QVERIFY(timeout && timeout->started && !was_cancelled(*timeout));
+    QCOMPARE(timeout->ended, std::optional(1795821700.0));
+    QVERIFY(words_of(*timeout).find("time limit") != std::string::npos);
+    const auto cancelled = ended_from_scontrol(
+        "JobId=3 JobState=CANCELLED Reason=None ExitCode=0:0 EndTime=1795821700 NodeList=(null)");
+    QVERIFY(cancelled && !cancelled->started && was_cancelled(*cancelled));
+    QCOMPARE(words_of(*cancelled), std::string("cancelled before it had started"));
+    QVERIFY(!ended_from_scontrol("slurm_load_jobs error: Invalid job id specified\n"));
+    const auto failed = ended_from_sacct("FAILED|1:0|None\n");
+    QVERIFY(failed);
+    QCOMPARE(words_of(*failed), std::string("Slurm calls it FAILED, exit code 1:0"));
+    QCOMPARE(ended_from_sacct("CANCELLED by 1000|0:0|None\n")->state, std::string("CANCELLED"));
+    QVERIFY(!ended_from_sacct(""));
+  }
+
+  void partitions() {
+    const auto all = partitions_from(kNodes);
+    QCOMPARE(all.size(), size_t{4});
+    QVERIFY(all[0].is_default && all[0].partition == "train" && all[0].cores == 4);
+    QCOMPARE(all[1].gpus, 4);
+    QCOMPARE(all[1].gpu_kind, std::string("a100"));
+    QCOMPARE(all[1].memory_bytes, int64_t{1031000} << 20);
+    QCOMPARE(all[2].gpus, 2);
+    QCOMPARE(must(nodes_for({}, all)).partition, std::string("train"));
+    QCOMPARE(must(nodes_for({.partition = "gpu"}, all)).cores, int64_t{64});
+    QCOMPARE(must(nodes_for({.partition = "gpu", .gpus_per_node = 4}, all)).cores, int64_t{128});
+    VERIFY_SAYS(nodes_for({.partition = "nope"}, all),
+                "no partition nope; valid: train|gpu|closed");
+    VERIFY_SAYS(nodes_for({.partition = "closed"}, all), "closed is down");
+    VERIFY_SAYS(nodes_for({.partition = "gpu", .gpus_per_node = 8}, all), "valid: at most 4");
+    VERIFY_SAYS(nodes_for({.nodes = 3}, all), "asks for 3 nodes, and the partition has 2");
+  }
+
+  void a_target_keeps_its_options() {
+    Target target = this_machine();
+    target.name = "alps";
+    target.slurm = {.partition = "gpu",
+                    .account = "p",
+                    .qos = "q",
+                    .time_limit = "90",
+                    .nodes = 3,
+                    .gpus_per_node = 4,
+                    .cpus_per_node = 64,
+                    .options = {"--mem=0"}};
+    QCOMPARE(must(target_from_json(to_json(target))), target);
+    QCOMPARE(target.parts(), size_t{3});
+    QVERIFY(&target.host_of(2) == &target.hosts[0]);
+    QCOMPARE(target.part_name(2), std::string("node 2 of alps"));
+    target.slurm->options = {"--wrap=id"};
+    VERIFY_SAYS(target_from_json(to_json(target)), "target alps: option \"--wrap=id\"");
+  }
+};
+
+HEDDLE_TEST(SlurmTest)
+#include "slurm_test.moc"
