@@ -202,7 +202,9 @@ class EngineRunsTest : public QObject {
   void a_run_as_a_job_of_slurm() {
     const std::string missing = test::Slurm::missing();
     if (!missing.empty()) QSKIP(missing.c_str());
-    const auto slurm = must(test::Slurm::start());
+    auto started = test::Slurm::start();
+    if (!started) QSKIP(started.error().message.c_str());  // its daemons, not ours
+    const std::unique_ptr<test::Slurm> slurm = std::move(*started);
     LaunchRequest there = request(4);
     there.target = slurm->target(2);
     const auto run = launched(there);
