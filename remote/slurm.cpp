@@ -100,7 +100,7 @@ for_each_part() {  # $1: a command that is given a run directory; the rest: of t
     part=$((part + 1))
   done
 }
-has_stopped() { grep -q '"state":"stopped"' "$1/end.json" || goes_on=0; }
+has_stopped() { grep -qs '"state":"stopped"' "$1/end.json" || goes_on=0; }
 for_each_part has_stopped "$@"
 if [ "$goes_on" = 1 ]; then scontrol requeue "$SLURM_JOB_ID" && exit 0; fi
 forget_secret() { rm -f -- "$1/job.secret"; }
