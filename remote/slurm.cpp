@@ -90,15 +90,21 @@ before=$(newest)
 srun --nodes="$3" --ntasks="$3" --ntasks-per-node=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" \
   --kill-on-bad-exit=0 /bin/sh -c "$node" sh "$1" "$2" "$3"
 code=$?
-# It has stopped though nobody asked it to, and has got further than the last time.
-if [ "$5" = 1 ] && [ "$code" = 130 ] && ! [ -e stop.asked ] && [ "$(newest)" != "$before" ]; then
-  scontrol requeue "$SLURM_JOB_ID" && exit 0
-fi
-part=0
-while [ "$part" -lt "$3" ]; do
-  if [ "$3" = 1 ]; then rm -f -- "$2/job.secret"; else rm -f -- "$2-$part/job.secret"; fi
-  part=$((part + 1))
-done
+# All of it has stopped though nobody asked it to, and has got further than the last time.
+goes_on=$5
+[ -e stop.asked ] || [ "$(newest)" = "$before" ] && goes_on=0
+for_each_part() {  # $1: a command that is given a run directory; the rest: of this script
+  part=0
+  while [ "$part" -lt "$4" ]; do
+    if [ "$4" = 1 ]; then "$1" "$3"; else "$1" "$3-$part"; fi
+    part=$((part + 1))
+  done
+}
+has_stopped() { grep -qs '"state":"stopped"' "$1/end.json" || goes_on=0; }
+for_each_part has_stopped "$@"
+if [ "$goes_on" = 1 ]; then scontrol requeue "$SLURM_JOB_ID" && exit 0; fi
+forget_secret() { rm -f -- "$1/job.secret"; }
+for_each_part forget_secret "$@"
 exit "$code"
 )sh";
 

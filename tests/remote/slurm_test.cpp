@@ -1,10 +1,14 @@
 // The words that Slurm is given, and what its commands print: texts of 22.05.
 #include "remote/slurm.h"
 
+#include <QTemporaryDir>
 #include <QtTest>
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
 #include "base/process.h"
+#include "remote/quote.h"
 #include "tests/support/results.h"
 #include "tests/support/test_class.h"
 
@@ -88,6 +92,67 @@ class SlurmTest : public QObject {
     QCOMPARE(job.part_dir(1), job.run_dir + "-1");
   }
 
+  // The script itself, with commands in place of Slurm's.
+  void what_is_put_into_the_queue_again_data() {
+    QTest::addColumn<int>("nodes");
+    QTest::addColumn<bool>("goes_on");
+    QTest::addColumn<QString>("ends");  // by part
+    QTest::addColumn<bool>("saves");
+    QTest::addColumn<bool>("asked");
+    QTest::addColumn<bool>("again");
+    QTest::newRow("stopped") << 1 << true << "stopped" << true << false << true;
+    QTest::newRow("stopped on both") << 2 << true << "stopped stopped" << true << false << true;
+    QTest::newRow("done") << 1 << true << "done" << true << false << false;
+    QTest::newRow("failed on one") << 2 << true << "failed stopped" << true << false << false;
+    QTest::newRow("failed on the other") << 2 << true << "stopped failed" << true << false << false;
+    QTest::newRow("asked to stop") << 1 << true << "stopped" << true << true << false;
+    QTest::newRow("no further") << 1 << true << "stopped" << false << false << false;
+    QTest::newRow("keeps nothing") << 1 << false << "stopped" << true << false << false;
+  }
+  void what_is_put_into_the_queue_again() {
+    QFETCH(int, nodes);
+    QFETCH(bool, goes_on);
+    QFETCH(QString, ends);
+    QFETCH(bool, saves);
+    QFETCH(bool, asked);
+    QFETCH(bool, again);
+    const QTemporaryDir folder;
+    const auto path = [&](const std::string& name) { return folder.path().toStdString() + name; };
+    BatchJob job = job_of(nodes);
+    job.goes_on = goes_on;
+    job.run_dir = path("/it's \"a\" run");
+    const QStringList states = ends.split(' ');
+    std::string srun = "#!/bin/sh\n";
+    for (int part = 0; part < nodes; ++part) {
+      const std::string dir = job.part_dir(static_cast<size_t>(part));
+      std::filesystem::create_directories(dir + "/checkpoints/step-9");
+      std::ofstream(dir + "/job.secret") << "secret\n";
+      srun += fmt::format("echo '{{\"cause\":\"\",\"state\":\"{}\"}}' > {}/end.json\n",
+                          states[part].toStdString(), quote(dir));
+    }
+    const std::string first = job.part_dir(0);
+    if (saves) srun += "mkdir " + quote(first + "/checkpoints/step-10") + "\n";
+    if (asked) std::ofstream(first + "/stop.asked") << "";
+    std::filesystem::create_directories(path("/bin"));
+    const auto program = [&](const std::string& name, const std::string& text) {
+      std::ofstream(path("/bin/" + name)) << text;
+      std::filesystem::permissions(path("/bin/" + name), std::filesystem::perms(0755));
+    };
+    program("srun", srun + "exit 130\n");
+    program("scontrol", "#!/bin/sh\necho \"$@\" > " + quote(path("/requeued")) + "\n");
+    const auto ran =
+        must(process::run({.argv = {"env", "PATH=" + path("/bin") + ":/usr/bin:/bin",
+                                    "SLURM_JOB_ID=77", "SLURM_CPUS_PER_TASK=1", "/bin/sh"},
+                           .input = batch_script(job)}));
+    QCOMPARE(ran.err, std::string());
+    QCOMPARE(std::filesystem::exists(path("/requeued")), again);
+    // The secret is needed as long as the run goes on, and by nobody afterwards.
+    for (int part = 0; part < nodes; ++part)
+      QCOMPARE(std::filesystem::exists(job.part_dir(static_cast<size_t>(part)) + "/job.secret"),
+               again);
+    QVERIFY(std::filesystem::exists(first + "/job"));
+  }
+
   void faults_of_the_options_data() {
     QTest::addColumn<QString>("field");
     QTest::addColumn<QString>("value");
@@ -160,8 +225,9 @@ class SlurmTest : public QObject {
     QCOMPARE(position_of(jobs[3], jobs), int64_t{2});
     const double now = 1795821399;
     QCOMPARE(words_of(jobs[0], 0, now), std::string("runs on n[1-2], 4:58 left"));
-    QCOMPARE(words_of(jobs[1], 1, now),
-             std::string("waits in train for free nodes; position 1; expected to start in 5.00 min"));
+    QCOMPARE(
+        words_of(jobs[1], 1, now),
+        std::string("waits in train for free nodes; position 1; expected to start in 5.00 min"));
     QCOMPARE(words_of(jobs[2], 0, now), std::string("waits in train and is held by its user"));
     QCOMPARE(words_of(jobs[4], 1, now),
              std::string("waits in wide and cannot start: the partition has not as many nodes; "

@@ -155,12 +155,16 @@ std::string last_words(remote::Node& node, const std::string& run_dir, const std
   return fmt::format(": {} ({})", excerpt(text.substr(text.rfind('\n') + 1), 500), file);
 }
 
+/// A job that has just ended by itself is no error.
 Result<> scancel(remote::Node& node, const std::string& id, const char* signal) {
   remote::Command command{.argv = {"scancel", id}};
   if (signal) command.argv.insert(command.argv.begin() + 1, std::string("--signal=") + signal);
-  const Result<std::string> done = node.run_checked(command);
+  const Result<remote::Completed> done = node.run(command);
+  if (!done) return fail(done);
   forget_queue(node);
-  return done ? Result<>{} : fail(done);
+  const auto says = [&](const char* words) { return done->err.find(words) != std::string::npos; };
+  if (done->exit_code == 0 || says("Invalid job id") || says("already completing")) return {};
+  return fail("{}: scancel of job {}: {}", node.name(), id, excerpt(done->err, 300));
 }
 
 /// Puts what a part's supervisor reads into its run directory.
