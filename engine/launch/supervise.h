@@ -17,7 +17,7 @@ struct SuperviseOptions {
   /// share. Its state.json has the rendezvous' port.
   std::string first_run_dir;
   std::string rendezvous_host;  // the address of rank 0's host
-  std::string engine;            // empty: engine_program()
+  std::string engine;           // empty: engine_program()
 };
 
 /// Prints the run's status as one line of JSON (run_files.h) and returns 0, or an error on stderr

@@ -37,7 +37,8 @@ class ContactTest : public QObject {
              QString("lost, no response for 10 min; reconnecting, trying now"));
     QVERIFY(lookOf({storage::Link{.heard = kCut + 61}}, kCut + 62).fresh());
     Contact waiting = contact;
-    waiting.link = storage::Link{.heard = kCut, .reason = "waits in train for free nodes; position 3"};
+    waiting.link =
+        storage::Link{.heard = kCut, .reason = "waits in train for free nodes; position 3"};
     const ContactLook waits = lookOf(waiting, kCut + 1);
     QCOMPARE(waits.word, Word::waiting);
     QCOMPARE(waits.text, QString("waits in train for free nodes; position 3"));
