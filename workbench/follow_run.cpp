@@ -50,6 +50,14 @@ double known_clock(const storage::RunDetail& run) {
   return ahead ? *ahead : 0;
 }
 
+/// The number of its job as the store knows it; empty: none.
+std::string known_job(const storage::RunDetail& run) {
+  const auto found = run.environment.find(storage::kJob);
+  if (found == run.environment.end()) return {};
+  const auto* number = std::get_if<std::string>(&found->second);
+  return number ? *number : std::string();
+}
+
 /// How a run ended: among several hosts the first failure decides, then a loss, then a stop.
 struct Verdict {
   RunState state = RunState::done;
@@ -105,6 +113,7 @@ class RunFollower {
     for (size_t i = 0; i < place_.shares.size(); ++i)
       feeds_.emplace_back(writer, run_, place_, i, i == 0 ? known_clock(run) : 0);
     heard_.resize(feeds_.size());
+    known_job_ = known_job(run);
     quiet_since_ = steady_clock::now();
   }
 
@@ -220,12 +229,13 @@ class RunFollower {
     job_look_ = steady_clock::now() + (*job && (*job)->waits ? kWaitingJob : kRunningJob);
     if (!*job) return {};
     const bool flipped = job_ && job_->waits != (*job)->waits;
-    const bool is_new = !job_ || job_->id != (*job)->id;
+    const bool is_new = known_job_ != (*job)->id;
     job_ = std::move(*job);
     if ((flipped || is_new) && !job_->words.empty())
       line(telemetry::Level::info, fmt::format("job {} {}", job_->id, job_->words));
     if (!is_new) return {};
-    return writer_.set_environment(run_, {{storage::kJob, job_->id}}).get();
+    known_job_ = job_->id;
+    return writer_.set_environment(run_, {{storage::kJob, known_job_}}).get();
   }
 
   /// Without the ranks of a failed host the others' would wait for them.
@@ -335,7 +345,8 @@ class RunFollower {
   milliseconds quiet_ = kQuietFirst;
   std::vector<double> heard_;  // by feed: when it last answered, Unix seconds
   double noted_ = 0;           // what of it the store has
-  std::optional<Job> job_;     // as the store has it
+  std::string known_job_;
+  std::optional<Job> job_;  // as the store has it
   steady_clock::time_point job_look_;
   std::optional<double> lost_;  // since when a step fails
   std::mutex mutex_;

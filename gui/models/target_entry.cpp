@@ -8,12 +8,10 @@ namespace heddle::gui {
 
 QString addressOf(const TargetEntry& entry) {
   if (entry.isThisMachine()) return QObject::tr("this computer, no SSH");
+  if (entry.target.slurm && entry.target.hosts.front().is_this_machine())
+    return QObject::tr("Slurm on this computer");
   QStringList hosts;
   for (const remote::Host& host : entry.target.hosts) {
-    if (host.is_this_machine()) {
-      hosts << QObject::tr("this computer");
-      continue;
-    }
     QString text = QString::fromStdString(host.address);
     if (!host.user.empty()) text.prepend(QString::fromStdString(host.user) + QChar('@'));
     if (host.port != 22) text += QStringLiteral(":%1").arg(host.port);

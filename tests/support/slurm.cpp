@@ -127,8 +127,10 @@ void Slurm::write_configuration() const {
 }
 
 Result<> Slurm::start_daemons() {
+  // A test that aborts takes them along.
   const std::string line =
-      "exec unshare --mount --pid --fork --kill-child=KILL --mount-proc /bin/sh -c " +
+      "exec setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child=KILL --mount-proc "
+      "/bin/sh -c " +
       remote::quote(kDaemons) + " sh " + remote::quote(folder_) + " < /dev/null > " +
       remote::quote(folder_ + "/daemons.out") + " 2>&1";
   std::array<char*, 4> argv{const_cast<char*>("/bin/sh"), const_cast<char*>("-c"),
