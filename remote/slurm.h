@@ -46,7 +46,7 @@ std::string batch_script(const BatchJob& job);
 Result<std::string> job_id_from(const std::string& printed);
 
 enum class JobPhase { waiting, running, ended };
-/// Of a state as Slurm calls it.
+/// The phase of a state, in Slurm's words.
 JobPhase phase_of(const std::string& state);
 
 /// A line of squeue.
@@ -89,9 +89,9 @@ struct EndedJob {
   bool started = true;
 };
 
-/// Of `scontrol -o show job`; nothing where it says of no job.
+/// Parses `scontrol -o show job`; nothing where it lists no job.
 std::optional<EndedJob> ended_from_scontrol(const std::string& printed);
-/// Of `sacct -n -P -X -o State,ExitCode,Reason`.
+/// Parses `sacct -n -P -X -o State,ExitCode,Reason`.
 std::optional<EndedJob> ended_from_sacct(const std::string& printed);
 
 /// Whether a person, or an administrator, has ended it.

@@ -34,7 +34,7 @@ struct AcceptedKey {
   bool operator==(const AcceptedKey&) const = default;
 };
 
-/// What a job asks Slurm for. Empty texts and zeros: as the cluster has it.
+/// A job's options. Empty texts and zeros leave them to the cluster.
 struct Slurm {
   std::string partition = {};
   std::string account = {};

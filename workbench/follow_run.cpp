@@ -221,7 +221,7 @@ class RunFollower {
                        feed.run_dir(), *there ? "/state.json" : "", feed.name());
   }
 
-  /// What a batch system says of the run's job, while the run goes on.
+  /// Notes the batch system's state of the run's job, while the run goes on.
   Result<> note_job() {
     if (steady_clock::now() < job_look_ || feeds_.front().end()) return {};
     const auto job = feeds_.front().job();

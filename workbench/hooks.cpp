@@ -168,7 +168,7 @@ void Hooks::work() {
     lock.unlock();
     const Result<> handled = handle(task);
     if (handled) continue;
-    // Should the store be what fails, whoever follows the run says so.
+    // If the store fails, the run's follower reports it.
     [[maybe_unused]] const auto added =
         writer_
             .add_line(run_, {.level = telemetry::Level::warning,

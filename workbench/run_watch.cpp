@@ -143,7 +143,7 @@ bool RunWatch::look(bool last) {
   looked_ = Clock::now();
   read_rules();
   begin();
-  // Should the store be what fails, whoever writes to it says so.
+  // If the store fails, its writers report it.
   const bool ends = last || (last_step_ > 0 && step_ >= last_step_);
   if (begun_ && read_news() && !ends) alerts_.quiet(step_, seconds_since(came_));
   for (const Alert& alert : alerts_.take()) {

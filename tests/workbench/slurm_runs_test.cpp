@@ -139,7 +139,7 @@ class SlurmRunsTest : public QObject {
     QCOMPARE(state_in_queue(job), std::string());
   }
 
-  // Whoever asks again, with or without the first answer, gets the same job.
+  // A second submission, with or without the first answer, returns the same job.
   void a_run_is_submitted_once() {
     const auto run = held();
     const storage::RunDetail detail = fixture_->detail(run.id);
@@ -226,7 +226,7 @@ class SlurmRunsTest : public QObject {
     QVERIFY(fixture_->reaches_step(run.id, 3));
     slurm_->ask({"scancel", "--signal=TERM", job});
     QTRY_COMPARE_WITH_TIMEOUT(state_in_queue(job), std::string("PENDING"), 60000);
-    // It waits two minutes unless it is told not to.
+    // Slurm waits two minutes by default.
     storage::Reader reader = must(storage::Reader::open(fixture_->store));
     QTRY_COMPARE_WITH_TIMEOUT(must(reader.links())[run.id].reason.substr(0, 30),
                               std::string("waits in train for its begin t"), 60000);

@@ -259,7 +259,7 @@ TargetNow SlurmCluster::check(const remote::Target& target, const Nodes& nodes) 
   for (size_t part = 0; part < target.parts(); ++part) {
     host.name = target.part_name(part);
     now.hosts.push_back(host);
-    // The cluster's faults are told once, and what the first part brings is there.
+    // Reports the cluster's faults once; the other parts use the first part's engine.
     host.report.checks.clear();
     host.engine_bytes = host.gpu_engine_bytes = 0;
   }
@@ -308,7 +308,7 @@ Result<runs::Status> SlurmCluster::state(remote::Node& node, const Share& share)
   // It has left the queue, and does not come back. One that was cancelled has left its secret.
   if (const Result<> gone = node.remove(share.run_dir() + "/" + remote::kJobSecret); !gone)
     return fail(gone);
-  // What its supervisor wrote decides.
+  // The supervisor's end file decides.
   const auto end = node.stat(runs::end_file(share.run_dir()));
   if (!end) return fail(end);
   if (*end) return as(Condition::ended);

@@ -25,7 +25,7 @@ Result<std::optional<Queued>> queued_job(remote::Node& node, const std::string& 
 /// "3 running, 12 waiting in train".
 Result<std::string> queue_text(remote::Node& node, const std::string& partition);
 
-/// What Slurm still knows of a job that has left the queue: by scontrol, else by sacct where there
+/// Slurm's record of a job that has left the queue: from scontrol, else from sacct where there
 /// is an accounting database.
 Result<std::optional<remote::EndedJob>> ended_job(remote::Node& node, const std::string& id);
 

@@ -1,4 +1,4 @@
-// What a job asks Slurm for, as typed: a part of a target's dialog.
+// The job options of a Slurm target, as typed: a part of a target's dialog.
 #pragma once
 
 #include <QLineEdit>

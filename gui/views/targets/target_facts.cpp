@@ -36,7 +36,7 @@ void TargetFacts::add(const QString& name, const QString& value) {
   rows_->addWidget(text, used_++, 1);
 }
 
-/// What a job asks Slurm for.
+/// The job options of a Slurm target.
 void TargetFacts::addJob(const remote::Slurm& slurm) {
   const auto addText = [&](const QString& name, const std::string& value) {
     if (!value.empty()) add(name, QString::fromStdString(value));

@@ -102,6 +102,15 @@ class LaunchTest : public QObject {
     return left;
   }
 
+  /// One rank on that device, in a run directory of that name.
+  void supervise_one_step(const std::string& device, const std::string& ranks) {
+    run_dir_ = path(device);
+    std::filesystem::create_directories(run_dir_);
+    write_file(run_dir_ + "/recipe.toml",
+               fmt::format("[training]\nsteps = 1\n[hardware]\ndevice = \"{}\"\n", device));
+    start_supervisor(ranks, 1);
+  }
+
  private Q_SLOTS:
   void init() {
     folder_ = std::make_unique<QTemporaryDir>();
@@ -232,11 +241,7 @@ class LaunchTest : public QObject {
   void ranks_on_gpus_do_not_yield() {
     const std::string ranks = engine("nice; finish");
     for (const auto& [device, nice] : {std::pair("cpu", "10\n"), std::pair("cuda", "0\n")}) {
-      run_dir_ = path(device);
-      std::filesystem::create_directories(run_dir_);
-      write_file(run_dir_ + "/recipe.toml",
-                 fmt::format("[training]\nsteps = 1\n[hardware]\ndevice = \"{}\"\n", device));
-      start_supervisor(ranks, 1);
+      supervise_one_step(device, ranks);
       QVERIFY(ends());
       const int own = getpriority(PRIO_PROCESS, 0);
       QCOMPARE(read_text(run_dir_ + "/rank-0.err"),
@@ -250,11 +255,7 @@ class LaunchTest : public QObject {
       QSKIP("this kernel does not share the cores between sessions");
     const std::string ranks = engine("sed 's/.* nice //' /proc/self/autogroup; finish");
     for (const auto& [device, nice] : {std::pair("cpu", "10\n"), std::pair("cuda", "0\n")}) {
-      run_dir_ = path(device);
-      std::filesystem::create_directories(run_dir_);
-      write_file(run_dir_ + "/recipe.toml",
-                 fmt::format("[training]\nsteps = 1\n[hardware]\ndevice = \"{}\"\n", device));
-      start_supervisor(ranks, 1);
+      supervise_one_step(device, ranks);
       QVERIFY(ends());
       QCOMPARE(read_text(run_dir_ + "/rank-0.err"), std::string(nice));
     }
