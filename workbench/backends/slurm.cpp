@@ -163,7 +163,10 @@ Result<> scancel(remote::Node& node, const std::string& id, const char* signal) 
   if (!done) return fail(done);
   forget_queue(node);
   const auto says = [&](const char* words) { return done->err.find(words) != std::string::npos; };
-  if (done->exit_code == 0 || says("Invalid job id") || says("already completing")) return {};
+  // scancel fails without a word where the job has ended.
+  if (done->exit_code == 0 || done->err.empty() || says("Invalid job id") ||
+      says("already completing"))
+    return {};
   return fail("{}: scancel of job {}: {}", node.name(), id, excerpt(done->err, 300));
 }
 
