@@ -13,6 +13,7 @@
 #include "base/secret.h"
 #include "engine/runs/launch.h"
 #include "engine/runs/run_files.h"
+#include "workbench/cluster_now.h"
 #include "workbench/place.h"
 #include "workbench/target_now.h"
 
@@ -81,6 +82,10 @@ class Backend {
   /// The job that a part runs in; none: there are no jobs here, or it was never submitted.
   virtual Result<std::optional<Job>> job(remote::Node&, const Share&) const {
     return std::optional<Job>{};
+  }
+  /// Its nodes and a person's jobs, asked over its first node; none: it is no cluster.
+  virtual Result<std::optional<ClusterNow>> cluster(const remote::Target&, remote::Node&) const {
+    return std::optional<ClusterNow>{};
   }
 };
 

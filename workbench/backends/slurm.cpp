@@ -8,6 +8,7 @@
 #include "remote/deploy.h"
 #include "remote/probe.h"
 #include "remote/slurm.h"
+#include "remote/slurm_nodes.h"
 #include "workbench/backends/hosts.h"
 #include "workbench/backends/slurm_queue.h"
 #include "workbench/paths.h"

@@ -69,6 +69,13 @@ Result<std::optional<Queued>> queued_job(remote::Node& node, const std::string& 
   return Queued{*found, remote::position_of(*found, queue.jobs)};
 }
 
+Result<std::vector<remote::SlurmJob>> queued_jobs(remote::Node& node) {
+  Queue& queue = queue_of(node.name());
+  const std::lock_guard lock(queue.mutex);
+  if (const Result<> known = refresh(node, queue); !known) return fail(known);
+  return queue.jobs;
+}
+
 Result<std::string> queue_text(remote::Node& node, const std::string& partition) {
   Queue& queue = queue_of(node.name());
   const std::lock_guard lock(queue.mutex);

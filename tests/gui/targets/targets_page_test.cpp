@@ -11,6 +11,8 @@
 #include "gui/theme/theme.h"
 #include "gui/views/targets/host_dialog.h"
 #include "gui/views/targets/key_dialog.h"
+#include "tests/support/results.h"
+#include "tests/support/slurm.h"
 #include "tests/support/sshd.h"
 #include "tests/support/test_class.h"
 
@@ -178,6 +180,46 @@ class TargetsPageTest : public QObject {
     QCOMPARE(edited.target(), dialog.target());
     edited.findChild<QCheckBox*>(QStringLiteral("onSlurm"))->click();
     QVERIFY(!edited.target().slurm);
+  }
+
+  // A real Slurm of two nodes, this machine its login node; a job of one's own runs on one of them.
+  void aClusterShowsItsNodes() {
+    const std::string missing = test::Slurm::missing();
+    if (!missing.empty()) QSKIP(missing.c_str());
+    auto slurm = test::Slurm::start();
+    if (!slurm) QSKIP(slurm.error().message.c_str());  // its daemons, not ours
+    const std::string job = (*slurm)->ask({"sbatch", "--parsable", "--comment=heddle:20261128-a",
+                                           "--nodes=1", "--wrap", "sleep 600"});
+    QVERIFY(!job.empty());
+    QTRY_COMPARE_WITH_TIMEOUT((*slurm)->ask({"squeue", "-h", "-o", "%T"}), std::string("RUNNING\n"),
+                              30000);
+    remote::Target target = (*slurm)->target();
+    target.root = folder_.filePath(QStringLiteral("root")).toStdString();
+    open();
+    QTRY_VERIFY(page_->isReady());
+    session_->keep([target](workbench::Workbench& workbench) {
+      return workbench::save_target(workbench.writer(), {target, {}});
+    });
+    auto reader = must(storage::Reader::open(session_->storePath().toStdString()));
+    QTRY_VERIFY(workbench::find_target(reader, target.name).has_value());
+    page_->activated();
+    QTRY_COMPARE(list()->model()->rowCount(), 2);
+    list()->setCurrentIndex(list()->model()->index(1, 0));
+    auto* card = page_->findChild<ClusterCard*>(QStringLiteral("cluster"));
+    QVERIFY(!card->isVisible());
+    press(page_.get(), "probe");
+    QTRY_VERIFY_WITH_TIMEOUT(card->isVisible(), 30000);
+    const QString note = card->note();
+    QVERIFY2(note.startsWith(QStringLiteral("partition train: 2 nodes")), qPrintable(note));
+    const auto* nodes = card->findChild<QListView*>(QStringLiteral("nodes"));
+    QCOMPARE(nodes->model()->rowCount(), 2);
+    const QString tip = nodes->model()->index(0, 0).data(Qt::ToolTipRole).toString();
+    QVERIFY2(tip.contains(QStringLiteral("cores in use")), qPrintable(tip));
+    QVERIFY(says(QStringLiteral("20261128-a")));
+    QVERIFY(says(QStringLiteral("runs on n")));
+    // Of another target nothing is shown.
+    list()->setCurrentIndex(list()->model()->index(0, 0));
+    QVERIFY(!card->isVisible());
   }
 
   void noPlaceholderIsCut_data() {
