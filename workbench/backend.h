@@ -43,6 +43,19 @@ struct Job {
   std::string words = {};  // "waits in train for free nodes; position 3"; empty: it is over
 };
 
+/// The largest that a job's nice may be here; Slurm's own is 2^31.
+inline constexpr int32_t kMaxNice = 10'000;
+
+/// A change to a job that waits; an empty text leaves what it is about.
+struct JobChange {
+  enum class Hold { keep, hold, release };
+  Hold hold = Hold::keep;
+  std::string time_limit = {};  // as sbatch takes it
+  std::string partition = {};
+  std::string qos = {};
+  std::optional<int32_t> nice = {};  // 0 to kMaxNice: the higher, the later it begins
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -81,6 +94,10 @@ class Backend {
   /// The job that a part runs in; none: there are no jobs here, or it was never submitted.
   virtual Result<std::optional<Job>> job(remote::Node&, const Share&) const {
     return std::optional<Job>{};
+  }
+  /// Changes the job of a run that waits, by any of its parts.
+  virtual Result<> change(remote::Node& node, const Share&, const JobChange&) const {
+    return fail("{}: runs are no jobs there: there is no queue to change them in", node.name());
   }
 };
 
