@@ -40,6 +40,7 @@ using Pieces = std::vector<std::optional<std::string>>;
 struct Job {
   std::string id;
   bool waits = false;      // it is in the queue and has not begun
+  bool ends = false;       // it is being cleaned up: it may go back into the queue
   std::string words = {};  // "waits in train for free nodes; position 3"; empty: it is over
 };
 

@@ -185,6 +185,13 @@ runs::End RankGroup::run() {
       log_(Level::error, "the run directory is gone: the ranks are stopped");
       terminate(launch_.grace_seconds);
     }
+    if (!stop_asked_ && any_running() && is_superseded()) {
+      stop_asked_ = true;
+      log_(Level::warning,
+           "state.json is gone: the job begins again elsewhere, or somebody has removed it; the "
+           "ranks are stopped");
+      terminate(launch_.grace_seconds);
+    }
     if (failed && !first_failed) {
       first_failed = failed;
       terminate(std::min(launch_.grace_seconds, kGraceAfterFailure));
@@ -213,6 +220,13 @@ bool RankGroup::is_directory_gone() {
     log_(Level::warning,
          fmt::format("{} cannot be looked at: {}; the ranks go on", run_dir_, strerror(error)));
   return false;
+}
+
+bool RankGroup::is_superseded() {
+  struct stat found {};
+  const bool there = stat(runs::state_file(run_dir_).c_str(), &found) == 0;
+  state_seen_ |= there;
+  return !there && errno == ENOENT && state_seen_;
 }
 
 void RankGroup::obey(int signal) {

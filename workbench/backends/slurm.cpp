@@ -20,14 +20,20 @@ using remote::JobPhase;
 
 // Submits once: where the job's number is, or the queue has a job of that comment, it is that one.
 // $1: the comment, $2: the run directory of the first part, $3 …: sbatch and its words. The batch
-// script is on stdin. Prints the number.
+// script is on stdin; of a connection that breaks only its beginning may come. Prints the number.
 constexpr const char* kSubmit = R"sh(
+script=$(cat)
+case $script in
+  *'exit "$code"') ;;
+  *) echo "the batch script did not come whole" >&2; exit 1 ;;
+esac
 cd -- "$2" || exit 1
 umask 077
 comment=$1
 shift 2
 exec 9>> submit.lock
-flock -w 60 9 2> /dev/null || :
+flock -w 60 9 2> /dev/null  # 1: it is locked; otherwise the file system may have no locks
+[ $? != 1 ] || { echo "the run is being submitted already" >&2; exit 1; }
 if ! [ -s job ]; then
   queue=$(squeue -h -u "$(id -un)" -o '%i|%k') || exit 1
   id=
@@ -36,7 +42,7 @@ if ! [ -s job ]; then
   done <<END
 $queue
 END
-  [ -n "$id" ] || id=$("$@") || exit 1
+  [ -n "$id" ] || id=$(printf '%s\n' "$script" | "$@") || exit 1
   printf '%s\n' "$id" > job.part && mv -f job.part job || exit 1
 fi
 cat job
@@ -388,6 +394,7 @@ Result<std::optional<Job>> SlurmCluster::job(remote::Node& node, const Share& sh
   const remote::SlurmJob& job = (*queued)->job;
   return Job{.id = **id,
              .waits = job.phase() == JobPhase::waiting,
+             .ends = job.state == "COMPLETING",
              .words = remote::words_of(job, (*queued)->position, unix_now())};
 }
 
