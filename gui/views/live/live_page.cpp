@@ -79,14 +79,14 @@ void LivePage::makeActions() {
   checkpoint_ = new QAction(icon(QStringLiteral("checkpoint")), tr("Checkpoint now"), this);
   checkpoint_->setObjectName(QStringLiteral("checkpoint"));
   checkpoint_->setToolTip(tr("Write a checkpoint after the next step and continue"));
-  job_ = new QAction(icon(QStringLiteral("queue")), tr("Its job …"), this);
-  job_->setObjectName(QStringLiteral("job"));
-  job_->setToolTip(tr("Hold, release or change its job in the queue"));
-  connect(job_, &QAction::triggered, this, [this] {
+  jobAction_ = new QAction(icon(QStringLiteral("queue")), tr("Its job …"), this);
+  jobAction_->setObjectName(QStringLiteral("job"));
+  jobAction_->setToolTip(tr("Hold, release or change its job in the queue"));
+  connect(jobAction_, &QAction::triggered, this, [this] {
     if (run_) (new JobDialog(session(), *run_, window()))->open();
   });
   setWhyNot(stop_, tr("the run is being stopped"));
-  for (QAction* action : {job_, checkpoint_, stop_, kill_}) {
+  for (QAction* action : {jobAction_, checkpoint_, stop_, kill_}) {
     action->setProperty("topBar", true);
     action->setVisible(false);
   }
@@ -445,7 +445,7 @@ void LivePage::showState() {
                "telemetry.profile_every says how often one is.")
                 .arg(format::count(run_->summary.steps)));
   const bool waits = run_ && run_->summary.state == storage::RunState::waiting;
-  job_->setVisible(waits);
+  jobAction_->setVisible(waits);
   checkpoint_->setVisible(going && saves && !waits);
   stop_->setVisible(going);
   kill_->setVisible(going);
