@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <utility>
@@ -236,6 +237,8 @@ void RankGroup::obey(int signal) {
     return;
   }
   const bool again = stop_asked_;
+  // Slurm says SIGTERM several times where it takes a job's nodes; its kill is SIGQUIT.
+  if (again && signal == SIGTERM && std::getenv("SLURM_JOB_ID") != nullptr) return;
   stop_asked_ = true;
   if (signal == SIGQUIT || again) {
     // One that has been killed for its delay already was not killed by this.
