@@ -89,6 +89,9 @@ umask 077
 cd -- "$4" || exit 1
 # Who submitted it may not have heard the number.
 [ -s job ] || { printf '%s\n' "$SLURM_JOB_ID" > job.part && mv -f job.part job; }
+# On a node that Slurm has lost, the script of an earlier attempt may still run.
+attempt=${SLURM_RESTART_COUNT:-0}
+printf '%s\n' "$attempt" > attempt
 for_each_part() {  # $1: a command that is given a run directory; the rest: of this script
   part=0
   while [ "$part" -lt "$4" ]; do
@@ -104,6 +107,7 @@ before=$(newest)
 srun --nodes="$3" --ntasks="$3" --ntasks-per-node=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" \
   --kill-on-bad-exit=0 /bin/sh -c "$node" sh "$1" "$2" "$3"
 code=$?
+[ "$(cat attempt)" = "$attempt" ] || exit "$code"
 # All of it has stopped though nobody asked it to, and has got further than the last time.
 goes_on=$5
 [ -e stop.asked ] || [ "$(newest)" = "$before" ] && goes_on=0
