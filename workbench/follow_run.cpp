@@ -116,6 +116,7 @@ class RunFollower {
       feeds_.emplace_back(writer, run_, place_, i, i == 0 ? known_clock(run) : 0);
     heard_.resize(feeds_.size());
     job_ = known_job(run);
+    quiet_in_queue_ = run.ranks.empty();
     quiet_since_ = steady_clock::now();
   }
 

@@ -143,7 +143,7 @@ class SlurmFaultsTest : public QObject {
     QCOMPARE(fixture_->state(run.id), RunState::waiting);
     VERIFY_RESULT(change_job(fixture_->detail(run.id), {.hold = JobChange::Hold::release}));
     QVERIFY(fixture_->reaches_step(run.id, 3));
-    QCOMPARE(fixture_->state(run.id), RunState::running);
+    QTRY_COMPARE_WITH_TIMEOUT(fixture_->state(run.id), RunState::running, 60000);
     must(workbench::stop(fixture_->detail(run.id)));
     QVERIFY(fixture_->ends(run.id));
     const storage::RunDetail stopped = fixture_->detail(run.id);
