@@ -37,10 +37,10 @@ Result<std::map<RunId, std::string>> Reader::colors() {
 Result<std::map<RunId, Link>> Reader::links() {
   return guarded(*connection_, [&]() -> Result<std::map<RunId, Link>> {
     std::map<RunId, Link> links;
-    Rows rows = connection_->query("SELECT run, heard, lost, next_try, reason FROM links");
+    Rows rows = connection_->query("SELECT run, heard, lost, next_try, reason, waits FROM links");
     while (rows.next()) {
       links[rows.integer(0)] = {rows.real(1), rows.optional_real(2), rows.optional_real(3),
-                                rows.text(4)};
+                                rows.text(4), rows.text(5)};
     }
     return links;
   });

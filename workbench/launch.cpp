@@ -212,10 +212,19 @@ class Attempt {
     }
     if (Result<> started = backend_.start(parts); !started) return started;
     Result<> kept = writer_.set_state(run_.id, storage::RunState::running).get();
+    if (kept) kept = note_job();
     if (!kept)
       for (size_t i = 0; i < nodes_.size(); ++i)
         (void)backend_.order(*nodes_[i], place_.shares[i], Order::kill);
     return kept;
+  }
+
+  /// Until somebody follows the run, this is what is known of its job. Where the batch system does
+  /// not answer, that is for who follows it.
+  Result<> note_job() {
+    const auto job = backend_.job(*nodes_[0], place_.shares[0]);
+    if (!job || !*job || !(*job)->waits) return {};
+    return writer_.set_link(run_.id, {.waits = (*job)->words}).get();
   }
 
   storage::Writer& writer_;

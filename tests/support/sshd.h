@@ -25,6 +25,8 @@ struct SshdOptions {
   bool own_network = false;
   /// A folder whose files are the node's /sshd; a host_key among them is the node's, as it is.
   std::string files = {};
+  /// A folder of this machine that the node has, too, at the same path.
+  std::string shared = {};
   /// Lines of its sshd_config that go before ours.
   std::string config = {};
 };
@@ -58,6 +60,8 @@ class Sshd {
   /// The same folder as the node itself names it.
   static std::string home_there() { return "/root"; }
 
+  /// Cuts all connections; what they have started goes on.
+  void drop_connections() const;
   /// Kills the node: sshd, its sessions, all that it started.
   void stop();
   Result<> start_again();

@@ -21,14 +21,20 @@ using remote::JobPhase;
 
 // Submits once: where the job's number is, or the queue has a job of that comment, it is that one.
 // $1: the comment, $2: the run directory of the first part, $3 …: sbatch and its words. The batch
-// script is on stdin. Prints the number.
+// script is on stdin; of a connection that breaks only its beginning may come. Prints the number.
 constexpr const char* kSubmit = R"sh(
+script=$(cat)
+case $script in
+  *'exit "$code"') ;;
+  *) echo "the batch script did not come whole" >&2; exit 1 ;;
+esac
 cd -- "$2" || exit 1
 umask 077
 comment=$1
 shift 2
 exec 9>> submit.lock
-flock -w 60 9 2> /dev/null || :
+flock -w 60 9 2> /dev/null  # 1: it is locked; otherwise the file system may have no locks
+[ $? != 1 ] || { echo "the run is being submitted already" >&2; exit 1; }
 if ! [ -s job ]; then
   queue=$(squeue -h -u "$(id -un)" -o '%i|%k') || exit 1
   id=
@@ -37,7 +43,7 @@ if ! [ -s job ]; then
   done <<END
 $queue
 END
-  [ -n "$id" ] || id=$("$@") || exit 1
+  [ -n "$id" ] || id=$(printf '%s\n' "$script" | "$@") || exit 1
   printf '%s\n' "$id" > job.part && mv -f job.part job || exit 1
 fi
 cat job
@@ -223,6 +229,23 @@ Result<> keep_number(remote::Node& node, const remote::BatchJob& job, const std:
   return {};
 }
 
+/// The commands for it, one after another.
+std::vector<std::vector<std::string>> change_words(const std::string& id, const JobChange& change) {
+  std::vector<std::vector<std::string>> commands;
+  std::vector<std::string> update{"scontrol", "update", "JobId=" + id};
+  const auto add = [&](const char* key, const std::string& value) {
+    if (!value.empty()) update.push_back(key + value);
+  };
+  add("TimeLimit=", change.time_limit);
+  add("Partition=", change.partition);
+  add("QOS=", change.qos);
+  if (change.nice) add("Nice=", std::to_string(*change.nice));
+  if (update.size() > 3) commands.push_back(std::move(update));
+  if (change.hold == JobChange::Hold::hold) commands.push_back({"scontrol", "hold", id});
+  if (change.hold == JobChange::Hold::release) commands.push_back({"scontrol", "release", id});
+  return commands;
+}
+
 runs::Status as(runs::Condition condition) {
   runs::Status status;
   status.condition = condition;
@@ -362,11 +385,42 @@ Result<std::optional<Job>> SlurmCluster::job(remote::Node& node, const Share& sh
   if (!*id) return std::optional<Job>{};
   const auto queued = queued_job(node, **id);
   if (!queued) return fail(queued);
-  if (!*queued) return Job{.id = **id};
+  if (!*queued) {
+    // It may be younger than the last look at the queue.
+    const auto record = ended_job(node, **id);
+    if (!record) return fail(record);
+    const bool waits = *record && remote::phase_of((*record)->state) == JobPhase::waiting;
+    return Job{.id = **id, .waits = waits, .words = waits ? "waits in the queue" : ""};
+  }
   const remote::SlurmJob& job = (*queued)->job;
   return Job{.id = **id,
              .waits = job.phase() == JobPhase::waiting,
+             .ends = job.state == "COMPLETING",
              .words = remote::words_of(job, (*queued)->position, unix_now())};
+}
+
+Result<> SlurmCluster::change(remote::Node& node, const Share& share,
+                              const JobChange& change) const {
+  const remote::Slurm asked{
+      .partition = change.partition, .qos = change.qos, .time_limit = change.time_limit};
+  if (const Result<> valid = remote::check(asked); !valid) return valid;
+  const auto id = job_of(node, share);
+  if (!id) return fail(id);
+  if (!*id) return fail("{}: the run has not been submitted to Slurm", node.name());
+  const auto queued = queued_job(node, **id, true);
+  if (!queued) return fail(queued);
+  if (!*queued || (*queued)->job.phase() != JobPhase::waiting)
+    return fail("job {} on {} does not wait any more: it {}", **id, node.name(),
+                *queued ? remote::words_of((*queued)->job, 0, unix_now()) : "has left the queue");
+  for (std::vector<std::string>& words : change_words(**id, change)) {
+    const auto done = node.run({.argv = std::move(words)});
+    if (!done) return fail(done);
+    forget_queue(node);
+    if (done->exit_code != 0)
+      return fail("{}: Slurm did not change job {}: {}", node.name(), **id,
+                  excerpt(done->err.empty() ? done->out : done->err, 500));
+  }
+  return {};
 }
 
 }  // namespace heddle::workbench

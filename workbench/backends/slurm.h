@@ -26,6 +26,7 @@ class SlurmCluster final : public Backend {
   Result<std::optional<Job>> job(remote::Node& node, const Share& share) const override;
   Result<std::optional<ClusterNow>> cluster(const remote::Target& target,
                                             remote::Node& node) const override;
+  Result<> change(remote::Node& node, const Share& share, const JobChange& change) const override;
 };
 
 }  // namespace heddle::workbench

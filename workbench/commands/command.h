@@ -11,6 +11,7 @@
 #include "storage/queries.h"
 #include "storage/run.h"
 #include "storage/writer.h"
+#include "workbench/backend.h"
 
 namespace heddle::workbench {
 
@@ -44,6 +45,12 @@ struct StopOptions {
   std::string run;
   bool kill = false;
   bool discard = false;  // even where that loses what was trained
+};
+
+/// For hold, release and change of a run that waits in a batch system's queue.
+struct JobOptions {
+  std::string run;
+  JobChange change;
 };
 
 struct QueueOptions {
@@ -118,6 +125,7 @@ struct RemoveTargetOptions {
 
 int launch_command(const Context& context, const LaunchOptions& options);
 int queue_command(const Context& context, const QueueOptions& options);
+int change_job_command(const Context& context, const JobOptions& options);
 int stop_command(const Context& context, const StopOptions& options);
 int tail_command(const Context& context, const std::string& run);
 int remove_command(const Context& context, const std::string& run);
