@@ -104,7 +104,7 @@ forget_attempt() { rm -f -- "$1/state.json" "$1/end.json"; }
 for_each_part forget_attempt "$@"
 newest() { ls checkpoints 2> /dev/null | sort -V | tail -n 1; }
 before=$(newest)
-srun --nodes="$3" --ntasks="$3" --ntasks-per-node=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" \
+srun_here --nodes="$3" --ntasks="$3" --ntasks-per-node=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" \
   --kill-on-bad-exit=0 /bin/sh -c "$node" sh "$1" "$2" "$3"
 code=$?
 [ "$(cat attempt)" = "$attempt" ] || exit "$code"
@@ -113,6 +113,16 @@ goes_on=$5
 [ -e stop.asked ] || [ "$(newest)" = "$before" ] && goes_on=0
 has_stopped() { grep -qs '"state":"stopped"' "$1/end.json" || goes_on=0; }
 for_each_part has_stopped "$@"
+prelude_fault() {  # nothing was started there
+  [ -e "$1/prelude.log" ] || return 0
+  ended=$(cat "$1/prelude.code" 2> /dev/null)
+  [ "$ended" = 0 ] && return 0
+  code=1
+  printf 'the prelude %s; it printed last "%s" (%s)\n' \
+    "${ended:+ended with code }${ended:-has ended the shell (exit, exec or set -e in it)}" \
+    "$(tail -n 1 "$1/prelude.log")" "$1/prelude.log"
+}
+for_each_part prelude_fault "$@"
 if [ "$goes_on" = 1 ]; then scontrol requeue "$SLURM_JOB_ID" && exit 0; fi
 forget_secret() { rm -f -- "$1/job.secret"; }
 for_each_part forget_secret "$@"
@@ -171,9 +181,11 @@ std::vector<std::string> sbatch_words(const BatchJob& job) {
 }
 
 std::string batch_script(const BatchJob& job) {
-  return fmt::format("#!/bin/sh\nset -- {} {} {} {} {}\nnode={}\n{}", quote(job.engine),
-                     quote(job.run_dir), job.slurm.nodes, quote(job.part_dir(0)),
-                     job.goes_on ? 1 : 0, quote(kNodeScript), kJobScript);
+  std::string srun = "srun";
+  for (const std::string& option : job.srun_options) srun += " " + quote(option);
+  return fmt::format("#!/bin/sh\nset -- {} {} {} {} {}\nnode={}\nsrun_here() {{ {} \"$@\"; }}\n{}",
+                     quote(job.engine), quote(job.run_dir), job.slurm.nodes, quote(job.part_dir(0)),
+                     job.goes_on ? 1 : 0, quote(kNodeScript), srun, kJobScript);
 }
 
 }  // namespace heddle::remote

@@ -25,6 +25,7 @@ struct BatchJob {
       false;  // it keeps checkpoints: ended for its time limit, it is put into the queue again
   std::string engine;   // all absolute, on the file system that the nodes share
   std::string run_dir;  // of several nodes: RUN_DIR-0, RUN_DIR-1 …
+  std::vector<std::string> srun_options = {};  // further ones, as for a container
 
   /// The run directory of a node's part.
   std::string part_dir(size_t part) const;

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/process.h"
+#include "remote/container.h"
 #include "remote/quote.h"
 #include "remote/slurm_nodes.h"
 #include "tests/support/results.h"
@@ -105,6 +106,21 @@ class SlurmTest : public QObject {
     QCOMPARE(read.out, job.engine + "\n" + job.run_dir + "\n2\n" + job.run_dir + "-0\n0\n");
     QCOMPARE(job_of(1).part_dir(0), job.run_dir);
     QCOMPARE(job.part_dir(1), job.run_dir + "-1");
+  }
+
+  // Slurm here has no pyxis: a function in the place of srun shows the words that it would get.
+  void tasks_are_put_into_the_container_of_pyxis() {
+    BatchJob job = job_of(2);
+    job.srun_options = pyxis_options("nvcr.io#nvidia/pytorch:25.01", {"/scratch/ada", "/data"});
+    std::string script = batch_script(job);
+    const size_t begin = script.find("srun_here() {");
+    QVERIFY(begin != std::string::npos);
+    script = "srun() { printf '%s\\n' \"$@\"; }\n" +
+             script.substr(begin, script.find("}\n", begin) - begin) + "}\nsrun_here --nodes=2 a\n";
+    const auto read = must(process::run({.argv = {"/bin/sh"}, .input = script}));
+    QCOMPARE(read.out, std::string("--container-image=nvcr.io#nvidia/pytorch:25.01\n"
+                                   "--container-mounts=/scratch/ada:/scratch/ada,/data:/data\n"
+                                   "--nodes=2\na\n"));
   }
 
   // The script itself, with commands in place of Slurm's.

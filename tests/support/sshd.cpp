@@ -162,6 +162,19 @@ Result<> Sshd::mend_cable() {
   return all({{"ip", "-n", network(), "route", "delete", "blackhole", subnet() + "1/32"}});
 }
 
+Result<> Sshd::cut_from(const Sshd& other) {
+  return all({{"ip", "-n", network(), "route", "add", "blackhole", other.address_ + "/32"}});
+}
+
+Result<> Sshd::limit_cable(const std::string& rate) {
+  const auto limit = [&](std::vector<std::string> tc, const std::string& device) {
+    tc.insert(tc.end(), {"qdisc", "add", "dev", device, "root", "tbf", "rate", rate, "burst",
+                         "16kb", "latency", "50ms"});
+    return tc;
+  };
+  return all({limit({"tc"}, network()), limit({"tc", "-n", network()}, "eth0")});
+}
+
 void Sshd::let_in(const std::string& public_key_file) {
   std::ofstream(folder_ + "/sshd/authorized_keys", std::ios::app)
       << std::ifstream(public_key_file).rdbuf();

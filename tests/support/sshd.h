@@ -72,6 +72,10 @@ class Sshd {
   /// From now on the node's packets vanish without a sign. With own_network.
   Result<> cut_cable();
   Result<> mend_cable();
+  /// From now on no packet of the node reaches another one. With own_network.
+  Result<> cut_from(const Sshd& other);
+  /// From now on the cable carries no more, either way: "20mbit". With own_network.
+  Result<> limit_cable(const std::string& rate);
 
  private:
   Sshd(SshdOptions options, std::string folder);

@@ -6,9 +6,11 @@
 #include "base/excerpt.h"
 #include "base/number_text.h"
 #include "remote/deploy.h"
+#include "remote/prelude.h"
 #include "remote/probe.h"
 #include "remote/slurm.h"
 #include "remote/slurm_nodes.h"
+#include "remote/start_script.h"
 #include "workbench/backends/hosts.h"
 #include "workbench/backends/slurm_queue.h"
 #include "workbench/paths.h"
@@ -104,7 +106,7 @@ std::string text_of(const remote::PartitionNodes& nodes, const remote::Slurm& sl
 }
 
 Result<probe::Report> report_of(remote::Node& node, const remote::Target& target) {
-  Result<probe::Report> report = remote::probe_node(node, target.root);
+  Result<probe::Report> report = remote::probe_for(node, target);
   if (!report) return report;
   const auto folder = node.expand(target.root);
   if (!folder) return fail(folder);
@@ -201,6 +203,8 @@ remote::BatchJob batch_job(const Start& start) {
                        .goes_on = start.keeps_checkpoints,
                        .engine = first.engine(),
                        .run_dir = first.run_dir()};
+  if (remote::has_start_script(start.place.target))
+    job.engine = first.run_dir() + "/" + remote::kStartScript;
   if (job.slurm.nodes > 1) job.run_dir.resize(job.run_dir.size() - 2);  // "-0"
   return job;
 }
@@ -275,7 +279,7 @@ TargetNow SlurmCluster::check(const remote::Target& target, const Nodes& nodes) 
     now.plugin_fault = fits.error().message;
   auto report = report_of(*nodes[0], target);
   HostNow host;
-  const Result<> looked = report ? look_for_files(host, *nodes[0], target.root,
+  const Result<> looked = report ? look_for_files(host, *nodes[0], target,
                                                   now.plugin_fault.empty() && !report->gpus.empty())
                                  : fail(report);
   if (!looked) {
@@ -297,7 +301,10 @@ Result<> SlurmCluster::start(const Start& start) const {
   remote::Node& node = *start.nodes[0];
   for (size_t part = 0; part < start.place.shares.size(); ++part)
     if (const Result<> prepared = prepare_part(start, part, node); !prepared) return prepared;
-  const remote::BatchJob job = batch_job(start);
+  remote::BatchJob job = batch_job(start);
+  auto options = remote::srun_options(node, start.place.target);
+  if (!options) return fail(options);
+  job.srun_options = std::move(*options);
   if (Result<> told = start.tell("submitting to Slurm on " + node.name()); !told) return told;
   Result<std::string> id = submit(node, job);
   std::unique_ptr<remote::Node> again;

@@ -111,6 +111,9 @@ struct AddTargetOptions {
   std::string jump;
   std::string identity_file;
   std::string root;
+  std::string data_root;
+  std::string prelude;                     // a file of this machine
+  std::string container;                   // "apptainer:IMAGE", "pyxis:IMAGE"
   std::vector<std::string> accepted_keys;  // fingerprints
   bool replace = false;                    // a target of that name
   bool public_addresses = false;

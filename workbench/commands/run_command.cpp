@@ -364,7 +364,7 @@ class CommandLine {
     command
         ->add_option("--host", add_target_.hosts,
                      "a host, or a name of ~/.ssh/config; repeatable; with --slurm the login node, "
-                     "without it this machine")
+                     "without it this machine; this-machine: no SSH")
         ->type_name("[USER@]HOST[:PORT]")
         ->expected(1)
         ->take_all();
@@ -379,6 +379,19 @@ class CommandLine {
             "Heddle's folder there; default: ~/.heddle; with --slurm on a file system that "
             "the nodes share")
         ->type_name("DIR");
+    command
+        ->add_option("--data-root", add_target_.data_root,
+                     "the folder there for inputs and their tokens, as on a scratch file system; "
+                     "default: the root")
+        ->type_name("DIR");
+    command
+        ->add_option("--prelude", add_target_.prelude,
+                     "sourced there by the shell that starts a run: modules, environment")
+        ->type_name("FILE");
+    command
+        ->add_option("--container", add_target_.container,
+                     "that runs are started in: apptainer:IMAGE, of Slurm also pyxis:IMAGE")
+        ->type_name("KIND:IMAGE");
     command->add_option("--accept-key", add_target_.accepted_keys, "a host key you have compared")
         ->type_name("SHA256:...")
         ->expected(1)

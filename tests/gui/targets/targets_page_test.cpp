@@ -222,6 +222,52 @@ class TargetsPageTest : public QObject {
     QVERIFY(!card->isVisible());
   }
 
+  void whatClustersAskForIsKept() {
+    QTemporaryDir folder;
+    const QString prelude = folder.filePath(QStringLiteral("modules.sh"));
+    HostDialog dialog({}, nullptr);
+    dialog.show();
+    auto* connect = dialog.findChild<QPushButton*>(QStringLiteral("connect"));
+    auto* fault = dialog.findChild<QLabel*>(QStringLiteral("fault"));
+    type(&dialog, "hosts", QStringLiteral("ada@hgx-07.lab"));
+    type(&dialog, "prelude", prelude);
+    QVERIFY(!connect->isEnabled());
+    QVERIFY2(fault->text().contains(QStringLiteral("the prelude of hgx-07.lab: ")),
+             qPrintable(fault->text()));
+    QFile file(prelude);
+    QVERIFY(file.open(QIODevice::WriteOnly) && file.write("module load cuda\n") > 0);
+    file.close();
+    type(&dialog, "prelude", prelude);
+    type(&dialog, "dataRoot", QStringLiteral("scratch"));
+    QVERIFY(fault->text().contains(QStringLiteral("data root \"scratch\" is no folder")));
+    type(&dialog, "dataRoot", QStringLiteral("/scratch/ada"));
+    type(&dialog, "container", QStringLiteral("pyxis:llama"));
+    QVERIFY(fault->text().contains(QStringLiteral("pyxis is a part of Slurm")));
+    type(&dialog, "container", QStringLiteral("apptainer:/scratch/llama.sif"));
+    QVERIFY(connect->isEnabled());
+    const remote::Target target = dialog.target();
+    QCOMPARE(target.prelude, prelude.toStdString());
+    QCOMPARE(target.data_root, std::string("/scratch/ada"));
+    QCOMPARE(target.container, std::string("apptainer:/scratch/llama.sif"));
+    // Kept as the shell keeps it, and shown again when the target is edited.
+    const auto kept = remote::target_from_json(remote::to_json(target));
+    QVERIFY(kept && *kept == target);
+    HostDialog again({}, nullptr);
+    again.edit(target);
+    again.fill(formOf(target));
+    QCOMPARE(again.target(), target);
+    // This computer under another name.
+    HostDialog here({}, nullptr);
+    type(&here, "hosts", QStringLiteral("this-machine"));
+    type(&here, "name", QStringLiteral("here"));
+    type(&here, "prelude", prelude);
+    QVERIFY(here.target().hosts.front().is_this_machine());
+    HostDialog edited({}, nullptr);
+    edited.edit(here.target());
+    edited.fill(formOf(here.target()));
+    QCOMPARE(edited.target(), here.target());
+  }
+
   void noPlaceholderIsCut_data() {
     QTest::addColumn<bool>("cluster");
     QTest::newRow("host") << false;
