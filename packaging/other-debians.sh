@@ -65,8 +65,8 @@ debian() {
   say "$suite: glibc $(chroot "$root" getconf GNU_LIBC_VERSION | cut -d' ' -f2)"
 }
 
-# inside USER COMMAND...: in $root, with processes and a network of its own, of which only loopback is up. All that it
-# starts ends with it.
+# inside USER COMMAND...: in $root, with processes and a network of its own, of which only loopback is up. The shell is
+# the first process, which takes care of orphans; all that it starts ends with it.
 inside() {
   local user=$1 home=/root
   [[ $user == root ]] || home=/home/$user
@@ -74,7 +74,9 @@ inside() {
   # shellcheck disable=SC2016
   exec unshare --mount --net --pid --fork --kill-child sh -c '
     root=$1; shift
-    mount -t proc proc "$root/proc" && ip link set lo up && exec chroot "$@"' sh "$root" \
+    mount -t proc proc "$root/proc" && ip link set lo up && chroot "$@"
+    code=$?
+    exit "$code"' sh "$root" \
     --userspec="$user" "$root" env -i HOME="$home" USER="$user" DISPLAY="$DISPLAY" LANG=en_GB.UTF-8 \
     PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin "$@" </dev/null
 }
@@ -106,7 +108,7 @@ open_window() {
   fi
   [[ -z $pictures ]] || import -window root "$pictures/$name.png"
   kill -KILL "$window" # unshare ignores what asks
-  wait "$window" || true
+  wait "$window" 2>/dev/null || true
   say "$name: the window opens${folder:+, all of its code is its own}"
   [[ ! -s $work/window.log ]] || sed 's/^/  /' "$work/window.log" >&2
 }
@@ -128,7 +130,7 @@ show_portable() {
     demo "portable-$suite" "$top/heddle"
     (inside ann "$top/heddle-engine" train "$top/share/heddle/recipes/debug.toml" --run-dir /home/ann/run) \
       >"$work/train.log" 2>&1 || fail 1 "portable-$suite: $(tail -n 5 "$work/train.log")"
-    say "portable-$suite: heddle-engine train: $(tail -n 1 "$work/train.log" | cut -c 1-120)"
+    say "portable-$suite: heddle-engine train: last loss$(sed -n 's/.*"losses":\[[^]]*,\([0-9.]*\)\].*/ \1/p' "$work/train.log")"
     open_window "portable-$suite" "$top/heddle" "$top"
   done
 }
@@ -198,16 +200,17 @@ show_deb() {
   "${apt[@]}" install /root/heddle.deb >"$work/apt.log" 2>&1 || fail 1 "install: $(tail -n 5 "$work/apt.log")"
   demo deb heddle
   open_window deb heddle ''
-  [[ $(chroot "$root" sh -c 'touch /tmp/a.heddle.toml /tmp/b.toml; update-mime-database -V /usr/share/mime >/dev/null;
-    grep -h heddle /usr/share/mime/globs') == application/x-heddle-recipe:*.heddle.toml ]] ||
+  grep -qxF 'application/x-heddle-recipe:*.heddle.toml' "$root/usr/share/mime/globs" ||
     fail 1 "deb: the type of recipes is not known"
+  grep -qF 'application/x-heddle-recipe=heddle.desktop' "$root/usr/share/applications/mimeinfo.cache" ||
+    fail 1 "deb: nothing opens recipes"
   chroot "$root" desktop-file-validate /usr/share/applications/heddle.desktop || fail 1 "deb: the desktop file"
   chroot "$root" dpkg --listfiles heddle | sort >"$work/files"
   chroot "$root" dpkg --purge heddle >"$work/apt.log" 2>&1 || fail 1 "purge: $(tail -n 3 "$work/apt.log")"
-  before=$(grep -cE 'heddle' "$work/files")
-  after=$(find "$root"/{usr,etc,var,opt} -xdev -path '*heddle*' -not -path '*/apt/*' -print)
-  grep -rqs heddle "$root/usr/share/mime" "$root/usr/share/applications" && after+=" an index"
-  [[ -z $after ]] || fail 1 "deb: left behind: $after"
+  before=$(grep -c heddle "$work/files")
+  after=$(find "$root"/{usr,etc,var,opt} -xdev -iname '*heddle*' -print)
+  after+=$(grep -rls heddle "$root"/usr/share/{mime,applications} || true)
+  [[ -z $after ]] || fail 1 "deb: left behind: ${after:0:500}"
   say "deb: $before files and folders installed, none left after purge"
 }
 
