@@ -189,7 +189,8 @@ class RunFollower {
   /// A run whose supervisor is dead brings nothing and has no end.
   Result<> look_after_supervisors() {
     const bool quiet = steady_clock::now() - quiet_since_ >= quiet_;
-    if (!quiet && !adopted_) return {};
+    const bool unsettled = std::ranges::any_of(feeds_, &HostFeed::unsettled);
+    if (!quiet && !adopted_ && !unsettled) return {};
     for (HostFeed& feed : feeds_) {
       if (feed.end() || feed.lost()) continue;
       const Result<runs::Status> status = feed.status();
@@ -207,8 +208,10 @@ class RunFollower {
                  "{} there lets it go on, and so does asking the run to stop",
                  feed.name(), status->state->supervisor.pid, status->state->supervisor.pid));
     }
-    quiet_since_ = steady_clock::now();
-    quiet_ = std::min(2 * quiet_, kQuietMost);
+    if (quiet || adopted_) {
+      quiet_since_ = steady_clock::now();
+      quiet_ = std::min(2 * quiet_, kQuietMost);
+    }
     return adopt();
   }
 

@@ -118,7 +118,7 @@ Result<runs::Status> HostFeed::status() {
   if (!status) return status;
   const bool is_over = status->condition == runs::Condition::ended;
   if (backend_.ends_parts() && is_over && !end_) end_ = status->end ? status->end : provisional_;
-  if (!is_over && provisional_ && provisional_->state == "failed")
+  if (!is_over && unsettled())
     if (const Result<> judged = judge_failure(); !judged) return fail(judged);
   if (forged_ && is_over) status->condition = runs::Condition::lost;
   return status;

@@ -60,6 +60,8 @@ class HostFeed {
   /// Its end.json was not written by the run's supervisor, and counts for nothing.
   bool forged() const { return forged_; }
   const std::optional<runs::End>& end() const { return end_; }
+  /// Its ranks have failed, and status() will say whether its job goes on all the same.
+  bool unsettled() const { return !end_ && provisional_ && provisional_->state == "failed"; }
 
   /// Asks the supervisor to kill its ranks; once is enough.
   Result<> kill();

@@ -3,6 +3,7 @@
 #include <random>
 #include <thread>
 
+#include "base/process.h"
 #include "base/secret.h"
 #include "tests/support/sshd.h"
 #include "tests/support/test_class.h"
@@ -103,6 +104,20 @@ class SlurmFaultsTest : public QObject {
     fixture_->verify_complete(run.id, 2);
     if (killed) slurm_->start_again("slurmd." + node);
     slurm_->ask({"scontrol", "update", "NodeName=" + node, "State=RESUME"});
+    QVERIFY(all_idle());
+  }
+
+  // The other node's ranks would wait for the lost one until the time limit.
+  void a_part_that_fails_ends_the_run() {
+    const auto run = fixture_->launched(fixture_->job_request(9999, 20, 2));
+    QVERIFY(fixture_->reaches_step(run.id, 3));
+    const Place place = must(place_from_json(fixture_->detail(run.id).hosts));
+    must(process::run({.argv = {"pkill", "-KILL", "-f", " rank .*" + place.shares[1].run_dir()}}));
+    QVERIFY(fixture_->ends(run.id));
+    const storage::RunSummary failed = fixture_->detail(run.id).summary;
+    QCOMPARE(failed.state, RunState::failed);
+    QVERIFY2(failed.cause.find("rank 1 was killed by SIGKILL") != std::string::npos,
+             failed.cause.c_str());
     QVERIFY(all_idle());
   }
 

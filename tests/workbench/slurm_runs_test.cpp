@@ -214,7 +214,7 @@ class SlurmRunsTest : public QObject {
     slurm_->ask({"scancel", "--signal=TERM", job});
     QVERIFY(fixture_->is_put_back(run.id));
     const storage::RunSummary waits = fixture_->detail(run.id).summary;
-    QVERIFY2(waits.cause.starts_with("waits in train for its begin t"), waits.cause.c_str());
+    QVERIFY2(waits.cause.starts_with("waits in train"), waits.cause.c_str());
     QVERIFY(waits.steps < 400);
     QVERIFY(fixture_->ends(run.id));
     fixture_->verify_went_on(run.id, 400);
