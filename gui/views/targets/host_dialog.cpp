@@ -39,7 +39,7 @@ Result<remote::Target> targetOf(const QString& name, const QString& hosts, const
     auto resolved = remote::resolve_host(text.toStdString());
     if (!resolved) return fail(resolved);
     remote::Host& host = resolved->host;
-    if (!jump.trimmed().isEmpty()) host.jump = jump.trimmed().toStdString();
+    if (!jump.trimmed().isEmpty()) remote::go_through(host, jump.trimmed().toStdString());
     if (!key.trimmed().isEmpty()) host.identity_files = filesOf(key);
     target.hosts.push_back(std::move(host));
     for (const std::string& note : resolved->notes) notes << QString::fromStdString(note);
@@ -65,7 +65,12 @@ void takeOver(const remote::Target& before, remote::Target& now) {
     host.known_hosts = machine->known_hosts;
     if (same == before.hosts.end()) continue;
     host.name = same->name;
+    host.certificate_files = same->certificate_files;
     host.identities_only = same->identities_only && same->identity_files == host.identity_files;
+    if (same->jump != host.jump) continue;
+    host.proxy_command = same->proxy_command;
+    host.control_path = same->control_path;
+    host.jump_control_path = same->jump_control_path;
   }
 }
 
