@@ -55,7 +55,7 @@ class Connection {
   virtual bool knock() = 0;
   /// Looks whether the host has hung up, while no program runs. False: it has.
   virtual bool take_in() = 0;
-  /// The next use fails: whoever needs the host connects again.
+  /// The next use fails: its caller connects again.
   virtual void hang_up() = 0;
 
  protected:

@@ -7,8 +7,8 @@
 
 namespace heddle::remote {
 
-/// As deploy(), for each node; the progress is that of all. Where one fails, the others stop, and
-/// what has arrived stays.
+/// As deploy(), for each node; `progress` gets the sums. Where one fails, the others stop, and
+/// their parts stay.
 Result<std::vector<Deployed>> deploy_all(const std::vector<Node*>& nodes, const std::string& root,
                                          const std::string& engine, const Progress& progress = {},
                                          Devices devices = Devices::cpus);

@@ -1,6 +1,6 @@
 // The bytes of files on their way to a host, in frames that a script there takes apart: a line with
-// their number and with that of their gzip, or 0, and then one or the other. Compressed where that
-// is sooner (packing.h). Threads: one at a time.
+// two numbers, the bytes and the bytes of their gzip or 0, then the gzip or the bytes themselves.
+// Compressed where that is sooner (packing.h). Threads: one at a time.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ struct Upload {
 
 class Frames {
  public:
-  /// Told of each piece before it goes; an error stops.
+  /// Called before each piece goes; an error stops.
   using Tell = std::function<Result<>(const Put& put, uint64_t bytes)>;
 
   /// `packs`: the host can unpack.

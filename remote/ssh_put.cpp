@@ -33,9 +33,8 @@ done
 command -v gzip > /dev/null && printf gzip
 printf '\0')sh";
 
-// Three arguments a file: its part, the part's size as it was found, how many bytes come for it: in
-// frames, each a line with their number and with that of their gzip, or 0, and then one or the
-// other. Somebody else who is writing the part keeps it.
+// Three arguments a file: its part, the part's size as it was found, how many bytes come for it, in
+// frames (frames.h). Another transfer that is writing the part keeps it.
 constexpr const char* kAppend = R"sh(
 receive() {
   left=$1

@@ -1,5 +1,5 @@
-// Files to and from a host beside scp, alternately, at 0 and 40 ms of round trip, by a real sshd
-// behind a line that takes its time: `transfer_bench [MIB] [REPEATS]`. Both connect anew each time;
+// Files to and from a host next to scp, alternately, at 0 and 40 ms of round trip, by a real sshd
+// behind a line that takes its time: `transfer_bench [MIB] [REPEATS]`. Both connect each time;
 // Heddle's upload is hashed there as well. Needs root.
 #include <fmt/format.h>
 #include <sys/stat.h>

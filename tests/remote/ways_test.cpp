@@ -82,7 +82,7 @@ class Master {
   QProcess process_;
 };
 
-/// Whom connections ask, as long as it lives, and what they asked.
+/// Answers for connections as long as it lives, and keeps their questions.
 class Person {
  public:
   explicit Person(Asker answers) {

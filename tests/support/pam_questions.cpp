@@ -1,5 +1,5 @@
-// A PAM module that lets in whoever answers two questions: a name that may be seen, and one more
-// than the challenge, which must not. Debian's modules ask for no more than a password.
+// A PAM module that asks two questions: a name that may be seen, and one more than the challenge,
+// hidden. Debian's modules ask for no more than a password.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
