@@ -14,6 +14,7 @@
 #include "gui/window/render.h"
 #include "storage/store.h"
 #include "workbench/commands/run_command.h"
+#include "workbench/paths.h"
 
 namespace {
 
@@ -79,7 +80,14 @@ int openWindow(int argc, char** argv, const Arguments& arguments) {
   return QApplication::exec();
 }
 
+/// The archive's plug-ins alone fit the Qt that it brings: this machine may have those of another.
+void useOwnPlugins() {
+  const QString folder = QString::fromStdString(workbench::qt_plugins_folder());
+  if (!folder.isEmpty()) QCoreApplication::setLibraryPaths({folder});
+}
+
 int run(int argc, char** argv) {
+  useOwnPlugins();
   if (const Result<> given = check_option_values(argc, argv); !given) {
     say(stderr, "heddle: {}\n", given.error().message);
     return 2;

@@ -8,62 +8,31 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 source "$here/lib/common.sh"
+source "$here/lib/chroot.sh"
 
-((EUID == 0)) || fail 2 "fresh-machine.sh needs root: it mounts and changes the root folder"
-command -v debootstrap >/dev/null || fail 2 "debootstrap is missing: apt-get install debootstrap"
+need_chroots fresh-machine.sh
 (($#)) || set -- packaging/start.sh --demo
 
 root=$(mktemp -d "${TMPDIR:-/tmp}/heddle-fresh.XXXXXX")
-mounts=(proc sys dev dev/pts dev/shm tmp)
-clean_up() {
-  local i
-  for ((i = ${#mounts[@]} - 1; i >= 0; i--)); do
-    mountpoint -q "$root/${mounts[i]}" && umount --lazy "$root/${mounts[i]}"
-  done
-  mountpoint -q "$root" && umount --lazy "$root"
-  rm -rf --one-file-system "$root"
-}
+clean_up() { remove_chroot "$root"; }
 trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 
-# The mirror that this machine's own packages come from.
-# shellcheck disable=SC2016
-mirror=$(apt-get indextargets --format '$(SITE) $(CODENAME)' 'Created-By: Packages' |
-  sed -n 's/ bookworm$//p' | sort | uniq -c | sort -rn | awk 'NR == 1 { print $2 }')
-[[ -n $mirror ]] || fail 2 "apt knows no mirror with bookworm: run apt-get update"
-
 say "making a minimal Debian 12 in $root"
-debootstrap --variant=minbase bookworm "$root" "$mirror" >"$root.log" 2>&1 ||
-  fail 1 "debootstrap failed: $(tail -n 3 "$root.log")"
-rm -f "$root.log" "$root/etc/apt/sources.list"
-chmod 755 "$root"
-
-# So that packages can be had there as they can here: sources, certificates, indexes, name server.
-copy() { [[ ! -e $1 ]] || cp -aL --parents "$1" "$root"; }
-for file in /etc/apt/sources.list /etc/apt/sources.list.d/debian.sources /etc/pip.conf \
-  /etc/resolv.conf /etc/hosts /usr/local/share/ca-certificates; do
-  copy "$file"
+make_debian bookworm "$root"
+# The sources of this machine's packages.
+rm -f "$root/etc/apt/sources.list"
+for file in /etc/apt/sources.list /etc/apt/sources.list.d/debian.sources; do
+  [[ ! -e $file ]] || cp -aL --parents "$file" "$root"
 done
-apt-config dump Acquire >"$root/etc/apt/apt.conf.d/90acquire"
+copy_network_settings "$root"
 settings=(HOME=/root LANG=C.UTF-8 "TERM=${TERM:-dumb}"
   PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 while IFS= read -r setting; do
   settings+=("$setting")
 done < <(env | grep -iE '^(PIP_(INDEX_URL|EXTRA_INDEX_URL|PROXY)|https?_proxy|no_proxy)=' || true)
 
-mount --bind "$root" "$root" # programs inside ask that / be a mount point
-mount -t proc proc "$root/proc"
-mount -t sysfs -o ro sys "$root/sys"
-mount -t tmpfs -o mode=755 dev "$root/dev"
-mkdir -p "$root/dev/pts" "$root/dev/shm"
-for device in null zero full random urandom tty; do
-  cp -a "/dev/$device" "$root/dev/"
-done
-ln -s /proc/self/fd "$root/dev/fd"
-mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
-ln -s pts/ptmx "$root/dev/ptmx"
-mount -t tmpfs -o mode=1777 shm "$root/dev/shm"
-mount -t tmpfs -o mode=1777 tmp "$root/tmp"
+mount_chroot "$root"
 
 git clone --quiet --no-local --depth 1 "file://$HEDDLE_ROOT" "$root/srv/heddle"
 

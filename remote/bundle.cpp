@@ -2,16 +2,23 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <sstream>
 
+#include "base/read_file.h"
 #include "remote/build_id.h"
 #include "remote/hash_cache.h"
 #include "remote/libraries.h"
+#include "remote/local_node.h"
 #include "remote/sha256.h"
 
 namespace heddle::remote {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kEngine = "heddle-engine";
+constexpr const char* kManifest = "manifest";
 
 // HEDDLE_ENGINE: how the engine starts itself again for its ranks (its own /proc/self/exe is the
 // loader).
@@ -34,7 +41,60 @@ Result<std::vector<Library>> libraries_of_engine(const std::string& engine) {
   return libraries;
 }
 
+/// The folder of an unpacked bundle, when `engine` is its wrapper.
+std::optional<fs::path> unpacked_at(const std::string& engine) {
+  const fs::path folder = fs::path(engine).parent_path();
+  if (fs::path(engine).filename() != kEngine || !fs::is_regular_file(folder / kManifest))
+    return std::nullopt;
+  return folder;
+}
+
+Result<Bundle> read_unpacked(const fs::path& folder) {
+  constexpr size_t kMostBytes = 1 << 20;
+  Bundle bundle;
+  for (const auto& [file, text] :
+       {std::pair(kManifest, &bundle.manifest), std::pair(kEngine, &bundle.wrapper)}) {
+    Result<std::string> read = read_file(folder / file, kMostBytes);
+    if (!read) return fail(read);
+    *text = std::move(*read);
+  }
+  HashCache cache;
+  std::istringstream lines(bundle.manifest);
+  for (BundleFile file; lines >> file.sha256 >> file.path;) {
+    file.from = folder / file.path;
+    const Result<std::string> hash = cache.sha256_of(file.from);
+    if (!hash) return fail(hash);
+    if (*hash != file.sha256)
+      return fail("{} is damaged: unpack the archive that it came in again", file.from);
+    if (file.path == kEngine) continue;
+    file.size = fs::file_size(file.from);
+    bundle.files.push_back(file);
+  }
+  cache.save();
+  bundle.id = sha256(bundle.manifest);
+  return bundle;
+}
+
 }  // namespace
+
+std::string program_of(const std::string& engine) {
+  const auto folder = unpacked_at(engine);
+  return folder ? (*folder / "bin" / kEngine).string() : engine;
+}
+
+Result<> unpack(const Bundle& bundle, const std::string& folder) {
+  for (const BundleFile& file : bundle.files) {
+    const fs::path to = fs::path(folder) / file.path;
+    std::error_code error;
+    fs::create_directories(to.parent_path(), error);
+    if (!error) fs::copy_file(file.from, to, error);
+    if (!error) fs::permissions(to, fs::perms(0755), error);
+    if (error) return fail("{} cannot be written: {}", to.string(), error.message());
+  }
+  LocalNode here("this machine");
+  const Result<> put = here.put_bytes(bundle.wrapper, folder + "/" + kEngine, 0755);
+  return put ? here.put_bytes(bundle.manifest, folder + "/" + kManifest, 0644) : put;
+}
 
 std::string plugin_of(const std::string& engine) {
   return fs::path(engine).parent_path() / "libheddle_cuda.so";
@@ -58,6 +118,11 @@ Result<> check_plugin(const std::string& engine) {
 Result<Bundle> bundle_of(const std::string& engine, Devices devices) {
   if (!fs::is_regular_file(engine)) {
     return fail("there is no engine at {}: build the target heddle-engine", engine);
+  }
+  if (const auto folder = unpacked_at(engine)) {
+    if (devices == Devices::gpus)
+      if (const Result<> fits = check_plugin(engine); !fits) return fail(fits);
+    return read_unpacked(*folder);
   }
   const Result<std::vector<Library>> libraries = libraries_of_engine(engine);
   if (!libraries) return fail(libraries);

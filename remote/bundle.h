@@ -32,8 +32,16 @@ struct Bundle {
 
 /// Asks the dynamic loader which libraries `engine` and libheddle_torch.so load, and hashes them
 /// (see HashCache). For GPUs an error says when there is no plug-in next to it, or one of another
-/// build.
+/// build. The wrapper of an unpacked bundle gives that bundle; an error names a file that is not as
+/// the manifest has it.
 Result<Bundle> bundle_of(const std::string& engine, Devices devices = Devices::cpus);
+
+/// Copies all of a bundle into a folder, which need not exist: from there it runs as it is, without
+/// being deployed.
+Result<> unpack(const Bundle& bundle, const std::string& folder);
+
+/// The engine's own file: `engine`, or the program that the wrapper of an unpacked bundle starts.
+std::string program_of(const std::string& engine);
 
 /// The CUDA plug-in of an engine on this machine; it need not be there.
 std::string plugin_of(const std::string& engine);

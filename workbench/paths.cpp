@@ -3,14 +3,19 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/own_program.h"
+
 namespace heddle::workbench {
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path executable_folder() {
-  std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error).parent_path();
+fs::path executable_folder() { return fs::path(own_program()).parent_path(); }
+
+/// Where the portable archive has something that a build does not; else empty.
+std::string brought(const char* path) {
+  const fs::path there = (executable_folder() / path).lexically_normal();
+  return fs::exists(there) ? there.string() : std::string();
 }
 
 }  // namespace
@@ -22,16 +27,31 @@ std::string settings_folder() {
   return std::string(home && *home ? home : "/") + "/.config/heddle";
 }
 
+std::string cache_folder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache && *cache) return std::string(cache) + "/heddle";
+  const char* home = std::getenv("HOME");
+  return std::string(home && *home ? home : "/") + "/.cache/heddle";
+}
+
 std::string resources_folder() {
-  const fs::path installed = (executable_folder() / "../share/heddle").lexically_normal();
-  return fs::exists(installed) ? installed.string() : HEDDLE_RESOURCES;
+  const std::string installed = brought("../share/heddle");
+  return installed.empty() ? HEDDLE_RESOURCES : installed;
 }
 
 std::string samples_folder() { return resources_folder() + "/recipes"; }
 
 std::string engine_path() {
   if (const char* set = std::getenv("HEDDLE_ENGINE"); set && *set) return set;
-  return executable_folder() / "heddle-engine";
+  const std::string bundled = brought("../engine/heddle-engine");
+  return bundled.empty() ? (executable_folder() / "heddle-engine").string() : bundled;
 }
+
+std::string program_to_start() {
+  const std::string launcher = started_by_loader() ? brought("../heddle") : std::string();
+  return launcher.empty() ? own_program() : launcher;
+}
+
+std::string qt_plugins_folder() { return brought("../plugins"); }
 
 }  // namespace heddle::workbench

@@ -5,6 +5,7 @@
 #include "base/number_text.h"
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/recipe/fault_lines.h"
+#include "remote/bundle.h"
 #include "remote/hash_cache.h"
 #include "remote/sha256.h"
 #include "workbench/backend.h"
@@ -82,7 +83,7 @@ storage::Values environment_of(const recipe::Recipe& recipe, const TargetNow& ta
   if (const auto hash = hash_of_inputs(recipe, hashing)) values[kInputs] = *hash;
   remote::HashCache cache;
   std::string engine;
-  if (const auto hash = cache.sha256_of(engine_path())) {
+  if (const auto hash = cache.sha256_of(remote::program_of(engine_path()))) {
     engine = hash->substr(0, kHashDigits);
     values[kEngineBuild] = engine;
     cache.save();

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/host_name.h"
+#include "base/own_program.h"
 
 namespace heddle::predict {
 namespace {
@@ -17,7 +18,7 @@ std::string build_here() {
                                                                        XXH3_freeState);
   XXH3_64bits_reset(state.get());
   // Piece by piece: the whole file would count in the rank's peak.
-  std::ifstream file("/proc/self/exe", std::ios::binary);
+  std::ifstream file(own_program(), std::ios::binary);
   std::array<char, 1 << 16> piece{};
   while (file.read(piece.data(), piece.size()) || file.gcount() > 0)
     XXH3_64bits_update(state.get(), piece.data(), static_cast<size_t>(file.gcount()));

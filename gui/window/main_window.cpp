@@ -342,7 +342,7 @@ void MainWindow::chooseStore() {
 }
 
 void MainWindow::openStore(const QString& file) {
-  if (QProcess::startDetached(QCoreApplication::applicationFilePath(),
+  if (QProcess::startDetached(QString::fromStdString(workbench::program_to_start()),
                               {QStringLiteral("--store"), file}))
     return say(tr("%1 opens in a window of its own").arg(QFileInfo(file).fileName()));
   say(tr("No window could be started for %1").arg(QFileInfo(file).fileName()), Tone::bad);

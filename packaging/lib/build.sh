@@ -50,3 +50,12 @@ build() {
     cmake "${arguments[@]}" >&2 || fail 1 "the build failed: see above"
   ) || exit
 }
+
+# The version of what was built.
+version() { sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$HEDDLE_BUILD/CMakeCache.txt"; }
+
+# copy_shared FOLDER: what the programs look for in ../share/heddle.
+copy_shared() {
+  mkdir -p "$1"
+  cp -r "$HEDDLE_ROOT"/resources/{recipes,data,sample-run} "$1"
+}

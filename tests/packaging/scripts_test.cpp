@@ -39,6 +39,8 @@ class ScriptsTest : public QObject {
   void shellcheck_finds_nothing() {
     QStringList scripts{HEDDLE_SOURCE_DIR "/.ci/run"};
     for (const QString& name : QDir(packaging("")).entryList({"*.sh"})) scripts << packaging(name);
+    for (const char* launcher : {"portable/heddle", "portable/heddle-engine"})
+      scripts << packaging(launcher);
     QVERIFY(scripts.size() > 3);
     const Ended ended = run("shellcheck", scripts);
     QVERIFY2(ended.exit_code == 0, ended.message);
@@ -69,6 +71,19 @@ class ScriptsTest : public QObject {
     QVERIFY2(ended.message.contains("apt-get update && apt-get install -y --no-install-recommends"),
              ended.message);
     QVERIFY2(ended.message.contains(" heddle-no-such-package"), ended.message);
+  }
+
+  void what_is_made_for_other_machines_needs_a_fitting_name() {
+    const std::pair<QString, QByteArray> scripts[] = {
+        {"portable.sh", "portable.sh takes the name of an archive: FILE.tar.gz"},
+        {"deb.sh", "deb.sh takes the name of a package: FILE.deb"},
+        {"other-debians.sh",
+         "wrong: unknown; valid: --roots DIR, --pictures DIR, portable, hosts"}};
+    for (const auto& [script, message] : scripts) {
+      const Ended ended = run(packaging(script), {"wrong"});
+      QCOMPARE(ended.exit_code, 2);
+      QVERIFY2(ended.message.contains(message), ended.message);
+    }
   }
 
   void gpu_check_says_what_it_lacks() {
