@@ -103,8 +103,8 @@ int main(int argc, char** argv) {
   if (const std::string missing = test::Sshd::missing(); !missing.empty()) stop(missing);
   auto sshd = test::Sshd::start();
   if (!sshd) stop(sshd.error().message);
-  std::string folder = "/tmp/transfer_bench-XXXXXX";
-  if (!mkdtemp(folder.data())) stop("no folder in /tmp");
+  std::string folder = (std::filesystem::temp_directory_path() / "transfer-XXXXXX").string();
+  if (!mkdtemp(folder.data())) stop("no folder " + folder);
   const std::string file = folder + "/file";
   {
     std::string bytes(mib << 20, '\0');
