@@ -16,7 +16,7 @@ namespace heddle::remote {
 namespace {
 
 // draft-miller-ssh-agent, 5.1.
-constexpr char kFailure = 5, kRequestIdentities = 11, kIdentitiesAnswer = 12;
+constexpr char kFailure = 5, kRequestIdentities = 11, kIdentitiesAnswer = 12, kSignRequest = 13;
 constexpr size_t kMaxMessage = 256 << 10;
 /// Listing asks nobody for anything; a signature may wait for a touch or a word.
 constexpr std::chrono::seconds kListPatience{5};
@@ -71,6 +71,14 @@ std::vector<AgentKey> keys_in(std::string_view answer) {
     if (!blob.empty()) keys.push_back({blob, comment});
   }
   return keys;
+}
+
+/// The request to sign for a certificate, as one to sign with its key.
+std::string with_key(std::string_view request, const AgentKey& lent) {
+  std::string_view rest = request.substr(1);
+  if (request[0] != kSignRequest || lent.key.empty() || take_text(rest) != lent.blob)
+    return std::string(request);
+  return kSignRequest + wire_text(lent.key) + std::string(rest);
 }
 
 }  // namespace
@@ -128,7 +136,12 @@ void Agent::serve() {
       const std::lock_guard lock(mutex_);
       answer = identities({lent_});
     } else if (!was_late()) {
-      answer = ask(request);
+      std::string asked;
+      {
+        const std::lock_guard lock(mutex_);
+        asked = with_key(request, lent_);
+      }
+      answer = ask(asked);
     }
     // An answer that comes later would be taken for the next question's.
     if (answer.empty()) shutdown(agent_.fd(), SHUT_RDWR);

@@ -18,6 +18,7 @@ namespace heddle::remote {
 struct AgentKey {
   std::string blob;  // as SSH sends it
   std::string comment;
+  std::string key = {};  // of a certificate that the agent does not hold: the key that it does
 };
 
 /// The agent at $SSH_AUTH_SOCK. Destroy it before the session. Threads: one at a time.

@@ -1,5 +1,7 @@
 #include "remote/channel.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -12,6 +14,7 @@ using std::chrono::milliseconds;
 constexpr std::chrono::seconds kRoomPatience{5};
 constexpr milliseconds kFirstPause{10};
 constexpr milliseconds kMaxPause{200};
+constexpr size_t kUsualRead = 64 << 10;
 
 /// libssh's own closing would speak of a channel that the host never opened, and the host hangs up.
 struct Unopened {
@@ -27,17 +30,81 @@ Error silent(const std::string& host_name, Clock::time_point begun) {
                       host_name, std::chrono::duration<double>(Clock::now() - begun).count())};
 }
 
+struct ChannelFreed {
+  void operator()(ssh_channel channel) const {
+    ssh_channel_close(channel);
+    ssh_channel_free(channel);
+  }
+};
+using Channel = std::unique_ptr<ssh_channel_struct, ChannelFreed>;
+
+class ChannelStreams final : public Streams {
+ public:
+  ChannelStreams(ssh_session session, Channel channel)
+      : session_(session), channel_(std::move(channel)) {}
+
+  int write(const char* bytes, size_t size) override {
+    const int sent = ssh_channel_write(channel_.get(), bytes, static_cast<uint32_t>(size));
+    return sent == SSH_AGAIN ? 0 : sent;
+  }
+  void end_input() override { ssh_channel_send_eof(channel_.get()); }
+  int read(bool is_stderr, char* bytes, size_t size) override {
+    // libssh lets the host send as much ahead as is asked for here, and little otherwise.
+    if (!is_stderr && size > kUsualRead)
+      return ssh_channel_read_timeout(channel_.get(), bytes, static_cast<uint32_t>(size), 0, 0);
+    return ssh_channel_read_nonblocking(channel_.get(), bytes, static_cast<uint32_t>(size),
+                                        is_stderr);
+  }
+  /// Asking for the exit code handles what the host has sent; after the streams' end nothing else
+  /// would.
+  bool ended() override {
+    if (!ssh_channel_is_eof(channel_.get())) return !ssh_is_connected(session_);
+    return exit_code() >= 0 || ssh_channel_is_closed(channel_.get());
+  }
+  int exit_code() override { return ssh_channel_get_exit_status(channel_.get()); }
+  bool kill(Clock::time_point deadline) override {
+    (void)ssh_channel_request_send_signal(channel_.get(), "KILL");
+    return closes(deadline);
+  }
+  void wait_for_close(Clock::time_point deadline) override { (void)closes(deadline); }
+  void wait(Clock::time_point deadline) override { wait_for_socket(session_, deadline); }
+
+ private:
+  /// False: the host has not closed it by `deadline`.
+  bool closes(Clock::time_point deadline) {
+    while (remote::take_in(session_)) {
+      if (ssh_channel_is_closed(channel_.get())) return true;
+      if (Clock::now() >= deadline) return false;
+      wait_for_socket(session_, deadline);
+    }
+    return false;
+  }
+
+  ssh_session session_;
+  Channel channel_;
+};
+
 }  // namespace
 
-void ChannelFreed::operator()(ssh_channel channel) const {
-  ssh_channel_close(channel);
-  ssh_channel_free(channel);
-}
+OwnConnection::OwnConnection(Session session, std::unique_ptr<Carrier> carrier)
+    : carrier_(std::move(carrier)), session_(std::move(session)) {}
 
-Result<Channel> open_channel(ssh_session session, const std::string& host_name, const char* command,
-                             Clock::time_point deadline) {
+bool OwnConnection::is_open() const { return ssh_is_connected(session_.get()) != 0; }
+
+std::string OwnConnection::error() const { return ssh_get_error(session_.get()); }
+
+bool OwnConnection::knock() { return ssh_send_ignore(session_.get(), "keepalive") != SSH_ERROR; }
+
+bool OwnConnection::take_in() { return remote::take_in(session_.get()); }
+
+void OwnConnection::hang_up() { shutdown(ssh_get_fd(session_.get()), SHUT_RDWR); }
+
+Result<std::unique_ptr<Streams>> OwnConnection::open(const std::string& host_name,
+                                                     const char* command,
+                                                     Clock::time_point deadline) {
   const Clock::time_point begun = Clock::now();
   milliseconds pause = kFirstPause;
+  const ssh_session session = session_.get();
   Channel channel;
   while (!channel) {
     std::unique_ptr<ssh_channel_struct, Unopened> next(ssh_channel_new(session));
@@ -60,19 +127,10 @@ Result<Channel> open_channel(ssh_session session, const std::string& host_name, 
   }
   const int answer = until_done(session, deadline,
                                 [&] { return ssh_channel_request_exec(channel.get(), command); });
-  if (answer == SSH_OK) return channel;
+  if (answer == SSH_OK) return std::make_unique<ChannelStreams>(session, std::move(channel));
   if (answer == SSH_AGAIN) return tl::unexpected(silent(host_name, begun));
   if (!ssh_is_connected(session)) return tl::unexpected(lost(session, host_name));
   return fail("{}: the host refuses to run a program ({})", host_name, ssh_get_error(session));
-}
-
-bool wait_for_close(ssh_session session, const Channel& channel, Clock::time_point deadline) {
-  while (take_in(session)) {
-    if (ssh_channel_is_closed(channel.get())) return true;
-    if (Clock::now() >= deadline) return false;
-    wait_for_socket(session, deadline);
-  }
-  return false;
 }
 
 }  // namespace heddle::remote

@@ -1,25 +1,32 @@
-// A channel on which a host runs one command. A host may allow a connection only one session at a
-// time (MaxSessions 1): a channel is opened once there is room, and closed only after the host has
-// closed it, unless the command is to end.
+// Heddle's own connection to a host: a libssh session, a channel for each program. A host may allow
+// a connection only one session at a time (MaxSessions 1): a channel is opened once there is room,
+// and closed only after the host has closed it, unless the command is to end.
 #pragma once
 
 #include <memory>
 
+#include "remote/carrier.h"
+#include "remote/connection.h"
 #include "remote/handshake.h"
 
 namespace heddle::remote {
 
-struct ChannelFreed {
-  void operator()(ssh_channel channel) const;
+class OwnConnection final : public Connection {
+ public:
+  /// `carrier`: what carries the session's socket, if not a plain connection.
+  explicit OwnConnection(Session session, std::unique_ptr<Carrier> carrier = {});
+
+  Result<std::unique_ptr<Streams>> open(const std::string& host_name, const char* command,
+                                        Clock::time_point deadline) override;
+  bool is_open() const override;
+  std::string error() const override;
+  bool knock() override;
+  bool take_in() override;
+  void hang_up() override;
+
+ private:
+  std::unique_ptr<Carrier> carrier_;  // outlives the session, which runs through it
+  Session session_;
 };
-using Channel = std::unique_ptr<ssh_channel_struct, ChannelFreed>;
-
-/// Waits for room and for the host's word that it runs `command`, until `deadline`.
-Result<Channel> open_channel(ssh_session session, const std::string& host_name, const char* command,
-                             Clock::time_point deadline);
-
-/// Waits for the host to close the channel of a command that has ended. False: it has not by
-/// `deadline`.
-bool wait_for_close(ssh_session session, const Channel& channel, Clock::time_point deadline);
 
 }  // namespace heddle::remote

@@ -34,8 +34,9 @@ struct ConnectError {
 };
 
 struct ConnectOptions {
-  std::string ssh_folder;  // empty: ~/.ssh (known_hosts and default identities; never written)
-  bool use_agent = true;   // the agent of $SSH_AUTH_SOCK
+  std::string ssh_folder;   // empty: ~/.ssh (known_hosts and default identities; never written)
+  bool use_agent = true;    // the agent of $SSH_AUTH_SOCK
+  bool background = false;  // no person waits for it: see Questions
   std::chrono::milliseconds deadline{15000};
   std::chrono::milliseconds shell_start{60000};  // how long the login shell there may take
 };

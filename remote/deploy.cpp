@@ -226,6 +226,15 @@ Result<Deployed> deploy(Node& node, const std::string& root, const std::string& 
   return deployed;
 }
 
+Result<bool> is_deployed(Node& node, const std::string& root, const std::string& engine,
+                         Devices devices) {
+  const Result<Bundle> bundle = bundle_of(engine, devices);
+  if (!bundle) return fail(bundle);
+  const Result<std::string> folder = node.expand(root);
+  if (!folder) return fail(folder);
+  return is_whole(node, *folder + "/engines", bundle->id);
+}
+
 Result<uint64_t> bytes_to_deploy(Node& node, const std::string& root, const std::string& engine,
                                  Devices devices) {
   const Result<Bundle> bundle = bundle_of(engine, devices);

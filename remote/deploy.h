@@ -25,6 +25,10 @@ struct Deployed {
 Result<Deployed> deploy(Node& node, const std::string& root, const std::string& engine,
                         const Progress& progress = {}, Devices devices = Devices::cpus);
 
+/// Whether `deploy` would have nothing to do.
+Result<bool> is_deployed(Node& node, const std::string& root, const std::string& engine,
+                         Devices devices = Devices::cpus);
+
 /// Bytes that `deploy` would send now. Libraries that the node has are known by their sizes
 /// alone.
 Result<uint64_t> bytes_to_deploy(Node& node, const std::string& root, const std::string& engine,

@@ -1,14 +1,11 @@
 #include "remote/exec.h"
 
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <charconv>
 #include <optional>
 
 #include "base/clock.h"
 #include "base/excerpt.h"
-#include "remote/channel.h"
 #include "remote/quote.h"
 
 namespace heddle::remote {
@@ -44,9 +41,9 @@ std::string cut_to_begin(std::string& text) {
 class Exec {
  public:
   /// `patience`: for the login shell. The limit counts from the command's first word on.
-  Exec(ssh_session session, const std::string& host_name, Limit limit,
+  Exec(Connection& connection, const std::string& host_name, Limit limit,
        std::chrono::milliseconds patience)
-      : session_(session), host_name_(host_name), limit_(limit), patience_(patience) {}
+      : connection_(connection), host_name_(host_name), limit_(limit), patience_(patience) {}
 
   /// Nothing is sent before the command says that it reads: a login shell that was replaced would
   /// take it for its own.
@@ -78,10 +75,9 @@ class Exec {
 
  private:
   Result<Completed> run(const char* command, const Source& source) {
-    Result<Channel> channel =
-        open_channel(session_, host_name_, command, Clock::now() + limit_.time);
-    if (!channel) return fail(channel);
-    channel_ = std::move(*channel);
+    auto opened = connection_.open(host_name_, command, Clock::now() + limit_.time);
+    if (!opened) return fail(opened);
+    streams_ = std::move(*opened);
     opened_ = Clock::now();
     end_ = opened_ + patience_;
     for (;;) {
@@ -91,16 +87,16 @@ class Exec {
       const Result<bool> came = read();
       if (!came) return fail(came);
       if (said() > limit_.bytes) return stop(too_much());
-      if (ended()) break;
+      if (streams_->ended()) break;
       if (begun_ && (*wrote || *came) && limit_.of == Limit::Of::silence) extend();
       // Also while it talks: one that never ends must not be heard for ever.
       if (Clock::now() >= end_) return stop(late());
       if (*wrote || *came) continue;
       if (!knock()) return fail("{}: the connection is lost", host_name_);
-      wait_for_socket(session_, end_);
+      streams_->wait(end_);
     }
     // Where the host has room for one program at a time, the next waits for this one's end.
-    (void)wait_for_close(session_, channel_, Clock::now() + kClosePatience);
+    streams_->wait_for_close(Clock::now() + kClosePatience);
     return complete();
   }
 
@@ -115,11 +111,11 @@ class Exec {
     if (!end_input_at_ || begun_ || Clock::now() < *end_input_at_) return;
     end_input_at_.reset();
     input_ended_at_ = Clock::now();
-    ssh_channel_send_eof(channel_.get());
+    streams_->end_input();
   }
 
   Error lost() const {
-    return {fmt::format("{}: the connection is lost: {}", host_name_, ssh_get_error(session_))};
+    return {fmt::format("{}: the connection is lost: {}", host_name_, connection_.error())};
   }
   Error late() const {
     if (!begun_)
@@ -143,12 +139,11 @@ class Exec {
   }
   size_t said() const { return completed_.out.size() + completed_.err.size(); }
 
-  /// An ignored message now and then: what is sent and never acknowledged makes the kernel notice a
-  /// dead network (kSilence), also while a program works and says nothing. False: it has.
+  /// Also while a program works and says nothing. False: the network is dead.
   bool knock() {
     if (Clock::now() - knocked_ < kKnock) return true;
     knocked_ = Clock::now();
-    return ssh_send_ignore(session_, "keepalive") != SSH_ERROR;
+    return connection_.knock();
   }
 
   /// True when bytes went out.
@@ -165,16 +160,15 @@ class Exec {
       pending_.resize(size);
       if (size == 0) {
         input_ended_ = true;
-        ssh_channel_send_eof(channel_.get());
+        streams_->end_input();
         return true;
       }
     }
-    const int sent = ssh_channel_write(channel_.get(), pending_.data() + sent_,
-                                       static_cast<uint32_t>(pending_.size() - sent_));
-    if (sent == SSH_AGAIN || sent == 0) return false;
+    const int sent = streams_->write(pending_.data() + sent_, pending_.size() - sent_);
+    if (sent == 0) return false;
     if (sent < 0) {
       // The program may have ended without reading all: its exit code says why.
-      if (!ssh_is_connected(session_)) return tl::unexpected(lost());
+      if (!connection_.is_open()) return tl::unexpected(lost());
       input_ended_ = true;
       return false;
     }
@@ -189,11 +183,10 @@ class Exec {
   /// True when bytes came in.
   Result<bool> read() {
     bool came = false;
-    for (const int is_stderr : {0, 1}) {
+    for (const bool is_stderr : {false, true}) {
       while (said() <= limit_.bytes) {
-        const int n = ssh_channel_read_nonblocking(
-            channel_.get(), buffer_.data(), static_cast<uint32_t>(buffer_.size()), is_stderr);
-        if (n == SSH_ERROR && !ssh_is_connected(session_)) return tl::unexpected(lost());
+        const int n = streams_->read(is_stderr, buffer_.data(), buffer_.size());
+        if (n < 0 && !connection_.is_open()) return tl::unexpected(lost());
         if (n <= 0) break;
         std::string& text = is_stderr ? completed_.err : completed_.out;
         const size_t before = text.size();
@@ -206,36 +199,26 @@ class Exec {
     return came;
   }
 
-  /// Both streams are read to their end and the exit code is there (asking for it handles what the
-  /// host has sent; after the streams' end nothing else would).
-  bool ended() {
-    if (!ssh_channel_is_eof(channel_.get())) return !ssh_is_connected(session_);
-    completed_.exit_code = ssh_channel_get_exit_status(channel_.get());
-    return completed_.exit_code >= 0 || ssh_channel_is_closed(channel_.get());
-  }
-
   /// Ends the program, once: what ends it is not ended in turn. OpenSSH refuses a signal request to
   /// root, and where there is no room for a second program there is no other way.
   tl::unexpected<Error> stop(Error error) {
-    if (ssh_is_connected(session_)) {
-      (void)ssh_channel_request_send_signal(channel_.get(), "KILL");
-      if (wait_for_close(session_, channel_, Clock::now() + kSignalPatience))
-        return tl::unexpected(std::move(error));
-    }
-    channel_.reset();
+    if (connection_.is_open() && streams_->kill(Clock::now() + kSignalPatience))
+      return tl::unexpected(std::move(error));
+    streams_.reset();
     const std::string group = cut_to_begin(completed_.err);
-    if (!ends_another_ && !group.empty() && ssh_is_connected(session_)) {
-      Exec killer(session_, host_name_, Limit{kKillPatience}, kKillPatience + patience_);
+    if (!ends_another_ && !group.empty() && connection_.is_open()) {
+      Exec killer(connection_, host_name_, Limit{kKillPatience}, kKillPatience + patience_);
       killer.ends_another_ = true;
       (void)killer.run({"/bin/sh", "-c", "kill -s KILL -- \"-$1\"", "sh", group}, {});
       // It keeps the only room there is: the next program needs a connection of its own.
-      if (!killer.begun_) shutdown(ssh_get_fd(session_), SHUT_RDWR);
+      if (!killer.begun_) connection_.hang_up();
     }
     return tl::unexpected(std::move(error));
   }
 
   Result<Completed> complete() {
-    if (!ssh_is_connected(session_)) return tl::unexpected(lost());
+    if (!connection_.is_open()) return tl::unexpected(lost());
+    completed_.exit_code = streams_->exit_code();
     if (!has_begun(completed_.out) || !has_begun(completed_.err)) {
       std::string said = excerpt(completed_.out) + excerpt(completed_.err);
       while (!said.empty() && (said.back() == '\n' || said.back() == '.')) said.pop_back();
@@ -253,8 +236,9 @@ class Exec {
   }
 
   static constexpr size_t kPiece = 1 << 18;
+  static constexpr size_t kMuch = 4 << 20;  // on the way at once, from a program that says more
   static constexpr std::chrono::seconds kKnock{5};
-  ssh_session session_;
+  Connection& connection_;
   const std::string& host_name_;
   const Limit limit_;
   const std::chrono::milliseconds patience_;
@@ -267,12 +251,12 @@ class Exec {
   Clock::time_point end_;
   Clock::time_point knocked_ = Clock::now();
   bool ends_another_ = false;
-  Channel channel_;
+  std::unique_ptr<Streams> streams_;
   std::string pending_;
   size_t sent_ = 0;
   bool input_ended_ = false;
   Completed completed_;
-  std::vector<char> buffer_ = std::vector<char>(1 << 16);
+  std::vector<char> buffer_ = std::vector<char>(limit_.bytes > kMuch ? kMuch : 1 << 16);
 };
 
 /// By how many seconds a clock that showed `there` between the two times is ahead.
@@ -282,28 +266,28 @@ double ahead(double there, double asked, double answered) {
 
 }  // namespace
 
-Result<Completed> exec(ssh_session session, const std::string& host_name,
+Result<Completed> exec(Connection& connection, const std::string& host_name,
                        const std::vector<std::string>& argv, const Source& source, Limit limit,
                        std::chrono::milliseconds& shell_start) {
   if (argv.empty()) return fail("{}: nothing to run: argv is empty", host_name);
-  Exec running(session, host_name, limit, limit.time + kSlower * shell_start);
+  Exec running(connection, host_name, limit, limit.time + kSlower * shell_start);
   Result<Completed> completed = running.run(argv, source);
   if (running.begun()) shell_start = std::max(shell_start, running.shell_start());
   return completed;
 }
 
-Result<Greeting> greet(ssh_session session, const std::string& host_name,
+Result<Greeting> greet(Connection& connection, const std::string& host_name,
                        std::chrono::milliseconds patience) {
   // A start-up file that reads its input goes on when that ends.
   constexpr std::chrono::seconds kOpenFor{8};
   constexpr std::chrono::milliseconds kAtOnce{1500};
   const Limit limit{.time = std::min(patience, Limit{}.time), .bytes = size_t{64} << 10};
-  Exec hello(session, host_name, limit, patience);
+  Exec hello(connection, host_name, limit, patience);
   const Result<Completed> said = hello.run_without_input(kSayClock, kOpenFor);
   if (!said) return fail(said);
   const double answered = unix_now();
   if (const auto after = hello.begun_after_input(); after && *after < kAtOnce) {
-    Exec again(session, host_name, limit, patience);
+    Exec again(connection, host_name, limit, patience);
     if (const auto heard = again.run_without_input(kSayClock, {}); !heard) return fail(heard);
     if (again.shell_start() < kOpenFor / 2)
       return fail(

@@ -222,7 +222,7 @@ void wait_for_socket(ssh_session session, Clock::time_point deadline) {
 tl::expected<Session, ConnectError> handshake(int socket, const Host& host,
                                               const std::vector<AcceptedKey>& accepted,
                                               const ConnectOptions& options,
-                                              Clock::time_point deadline) {
+                                              Clock::time_point& deadline) {
   const std::string folder = ssh_folder_or_default(options.ssh_folder);
   const Result<KnownHosts> known = KnownHosts::read(known_hosts_files(host, folder), host);
   if (!known) {

@@ -36,10 +36,11 @@ int until_done(ssh_session session, Clock::time_point deadline, Function functio
   }
 }
 
-/// Takes over `socket`. `accepted`: see Target.
+/// Takes over `socket`. `accepted`: see Target. `deadline` becomes later by the time that a person
+/// takes to answer the host's questions.
 tl::expected<Session, ConnectError> handshake(int socket, const Host& host,
                                               const std::vector<AcceptedKey>& accepted,
                                               const ConnectOptions& options,
-                                              Clock::time_point deadline);
+                                              Clock::time_point& deadline);
 
 }  // namespace heddle::remote

@@ -31,7 +31,7 @@ std::string why_not_forwarded(const std::string& error) {
 tl::expected<std::unique_ptr<Jump>, ConnectError> Jump::open(
     const Host& jump_host, const std::string& address, uint16_t port,
     const std::vector<AcceptedKey>& accepted, const ConnectOptions& options,
-    Clock::time_point deadline) {
+    Clock::time_point& deadline) {
   using Kind = ConnectError::Kind;
   const Result<int> socket = dial(jump_host.address, jump_host.port, deadline);
   if (!socket) {

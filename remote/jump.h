@@ -5,24 +5,22 @@
 #include <memory>
 #include <thread>
 
+#include "remote/carrier.h"
 #include "remote/handshake.h"
 
 namespace heddle::remote {
 
 /// Owns the jump host's session and the thread that moves bytes between it and the local socket.
-class Jump {
+class Jump final : public Carrier {
  public:
-  /// Connects to the jump host and on to address:port from there.
+  /// Connects to the jump host and on to address:port from there. `deadline`: see handshake().
   static tl::expected<std::unique_ptr<Jump>, ConnectError> open(
       const Host& jump_host, const std::string& address, uint16_t port,
       const std::vector<AcceptedKey>& accepted, const ConnectOptions& options,
-      Clock::time_point deadline);
-  ~Jump();
-  Jump(const Jump&) = delete;
-  Jump& operator=(const Jump&) = delete;
+      Clock::time_point& deadline);
+  ~Jump() override;
 
-  /// The near end, to be used and closed by the session that runs through it. Valid once.
-  int take_socket();
+  int take_socket() override;
 
  private:
   Jump(Session session, ssh_channel channel, int near_end, int far_end);

@@ -14,6 +14,7 @@
 #include "remote/ssh_folder.h"
 #include "remote/ssh_key.h"
 #include "remote/ssh_pattern.h"
+#include "remote/wire.h"
 
 namespace heddle::remote {
 namespace {
@@ -52,6 +53,20 @@ std::string public_blob(const std::string& file) {
   return blob_of_line(file + ".pub");
 }
 
+/// The key that a certificate is for, as SSH sends it (PROTOCOL.certkeys of OpenSSH); empty where
+/// the text is none.
+std::string key_in_certificate(std::string_view blob) {
+  constexpr std::string_view kCertificate = "-cert-v01@openssh.com";
+  const std::string type(take_text(blob));
+  if (!type.ends_with(kCertificate)) return {};
+  const std::string plain = type.substr(0, type.size() - kCertificate.size());
+  take_text(blob);  // a nonce
+  std::string key = wire_text(plain);
+  for (int fields = plain == "ssh-ed25519" ? 1 : 2; fields > 0; --fields)
+    key += wire_text(take_text(blob));
+  return key;
+}
+
 class Offering {
  public:
   explicit Offering(const std::vector<AgentKey>& agent_keys) : agent_keys_(agent_keys) {}
@@ -69,6 +84,23 @@ class Offering {
     return offers_.size() > before;
   }
 
+  /// A certificate with the key it is for: the agent's, or the file among `files`. False: there is
+  /// neither.
+  bool add_certificate(const std::string& certificate, const std::vector<std::string>& files) {
+    const std::string blob = blob_of_line(certificate);
+    const std::string key = key_in_certificate(blob);
+    if (key.empty()) return false;
+    const auto own = std::ranges::find_if(
+        files, [&](const std::string& file) { return is_file(file) && public_blob(file) == key; });
+    const bool has_file = own != files.end();
+    const size_t before = offers_.size();
+    add({.words = fmt::format("the certificate {}", certificate),
+         .file = has_file ? *own : "",
+         .certificate = certificate},
+        blob, has_file, false);
+    return offers_.size() > before;
+  }
+
   void add_agent() {
     for (const AgentKey& key : agent_keys_)
       if (!offered_.contains(key.blob))
@@ -81,6 +113,10 @@ class Offering {
   void add(KeyOffer offer, const std::string& blob, bool has_file, bool only_in_agent) {
     const auto held = std::ranges::find(agent_keys_, blob, &AgentKey::blob);
     if (!blob.empty() && held != agent_keys_.end()) offer.agent = *held;
+    if (const std::string key = key_in_certificate(blob); !offer.agent && !key.empty()) {
+      const auto plain = std::ranges::find(agent_keys_, key, &AgentKey::blob);
+      if (plain != agent_keys_.end()) offer.agent = {blob, plain->comment, key};
+    }
     if (!offer.agent && (only_in_agent || !has_file)) return;
     if (!blob.empty() && !offered_.insert(blob).second) return;
     offer.type = type_of_key(blob);
@@ -98,6 +134,21 @@ KeyOffers offers_for(const Host& host, const ConnectOptions& options,
                      const std::vector<AgentKey>& agent_keys) {
   Offering offering(agent_keys);
   KeyOffers found;
+  std::vector<std::string> usual;
+  if (host.identity_files.empty())
+    for (const char* name : {"id_ed25519", "id_ecdsa", "id_rsa"})
+      usual.push_back(ssh_folder_or_default(options.ssh_folder) + "/" + name);
+  std::vector<std::string> own = usual;
+  for (const std::string& named : host.identity_files) own.push_back(in_home(named));
+  for (const std::string& named : host.certificate_files) {
+    const std::string file = in_home(named);
+    if (!is_file(file))
+      found.notes.push_back(file + ": no such file");
+    else if (key_in_certificate(blob_of_line(file)).empty())
+      found.notes.push_back(file + ": is no certificate of a key");
+    else if (!offering.add_certificate(file, own))
+      found.notes.push_back(file + ": neither the agent nor a named file has its private key");
+  }
   for (const std::string& named : host.identity_files) {
     if (lower(named) == kNoIdentity) continue;
     const std::string file = in_home(named);
@@ -107,10 +158,6 @@ KeyOffers offers_for(const Host& host, const ConnectOptions& options,
     else if (!is_file(file))
       found.notes.push_back(file + ": no such file");
   }
-  std::vector<std::string> usual;
-  if (host.identity_files.empty())
-    for (const char* name : {"id_ed25519", "id_ecdsa", "id_rsa"})
-      usual.push_back(ssh_folder_or_default(options.ssh_folder) + "/" + name);
   for (const std::string& file : usual) offering.add_file(file, true);
   if (!host.identities_only) offering.add_agent();
   for (const std::string& file : usual) offering.add_file(file);

@@ -1,6 +1,6 @@
-// The keys to offer to a host, in order: those that the target or ~/.ssh/config names, the agent's
-// others, the default files. A host counts each offer and hangs up after some (MaxAuthTries), so
-// named keys come first, wherever they are kept.
+// The keys to offer to a host, in order: certificates and keys that the target or ~/.ssh/config
+// names, the agent's others, the default files. A host counts each offer and hangs up after some
+// (MaxAuthTries), so named keys come first, wherever they are kept.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ namespace heddle::remote {
 struct KeyOffer {
   std::string words = {};        // "~/.ssh/id_ed25519", "the agent's key lab"
   std::string file = {};         // empty: only the agent has it
-  std::string certificate = {};  // FILE-cert.pub; empty: the plain key
+  std::string certificate = {};  // its file; empty: the plain key
   std::string type = {};         // "ssh-ed25519"; empty: not known before the file is opened
   std::optional<AgentKey> agent = {};
 };

@@ -12,15 +12,16 @@ namespace {
 
 class Hash {
  public:
-  Hash() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
-    EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr);
+  explicit Hash(const EVP_MD* kind = EVP_sha256()) : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
+    EVP_DigestInit_ex(context_.get(), kind, nullptr);
   }
   void add(std::string_view bytes) { EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()); }
   std::string hex() {
-    std::array<unsigned char, 32> digest{};
-    EVP_DigestFinal_ex(context_.get(), digest.data(), nullptr);
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned size = 0;
+    EVP_DigestFinal_ex(context_.get(), digest.data(), &size);
     std::string text;
-    for (const unsigned char byte : digest) text += fmt::format("{:02x}", byte);
+    for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
     return text;
   }
 
@@ -32,6 +33,12 @@ class Hash {
 
 std::string sha256(std::string_view bytes) {
   Hash hash;
+  hash.add(bytes);
+  return hash.hex();
+}
+
+std::string sha1(std::string_view bytes) {
+  Hash hash(EVP_sha1());
   hash.add(bytes);
   return hash.hex();
 }

@@ -12,6 +12,9 @@ namespace heddle::remote {
 
 std::string sha256(std::string_view bytes);
 
+/// ssh names sockets by it (%C); for nothing else.
+std::string sha1(std::string_view bytes);
+
 /// The hash of a file's content. `on_bytes` (may be empty) gets the bytes of each piece read;
 /// false stops.
 Result<std::string> sha256_of_file(const std::string& path,

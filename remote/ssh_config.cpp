@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/host_name.h"
+#include "remote/sha256.h"
 #include "remote/ssh_config_options.h"
 #include "remote/ssh_config_values.h"
 #include "remote/ssh_folder.h"
@@ -95,6 +96,17 @@ Result<> add_identities(Host& host, const Lines& lines, const Tokens& tokens) {
   return {};
 }
 
+Result<> add_certificates(Host& host, const Lines& lines, const Tokens& tokens) {
+  for (const ConfigLine& line : lines) {
+    if (!is(line, "certificatefile") || is_none(line)) continue;
+    auto file = with_tokens_and_environment(in_home(line.words[0]), tokens);
+    if (!file) return tl::unexpected(at(line, file.error().message));
+    if (std::ranges::find(host.certificate_files, *file) == host.certificate_files.end())
+      host.certificate_files.push_back(std::move(*file));
+  }
+  return {};
+}
+
 /// The files with known keys, where the config has a word about them.
 Result<> add_known_hosts(Host& host, const Lines& lines, const Tokens& tokens) {
   const ConfigLine* user = first(lines, "userknownhostsfile");
@@ -117,17 +129,45 @@ Result<> add_known_hosts(Host& host, const Lines& lines, const Tokens& tokens) {
 }
 
 /// The first line that says how the host is reached; nullptr: directly.
-Result<const ConfigLine*> way(const Lines& lines) {
+const ConfigLine* way(const Lines& lines) {
   const ConfigLine* jump = nullptr;
   for (const ConfigLine& line : lines) {
     if (is(line, "proxyjump") && !jump) jump = &line;
     if (!is(line, "proxycommand")) continue;
     if (jump && !is_none(*jump)) break;
-    if (is_none(line)) return nullptr;
-    return tl::unexpected(
-        at(line, "hosts reached through a command are not possible; valid: ProxyJump"));
+    return is_none(line) ? nullptr : &line;
   }
   return jump && !is_none(*jump) ? jump : nullptr;
+}
+
+/// The command, for a shell, with the host's names in it.
+Result<std::string> proxy_command(const ConfigLine& line, const Host& host) {
+  const Tokens tokens{{'h', host.address},
+                      {'n', host.name},
+                      {'p', std::to_string(host.port)},
+                      {'r', host.user.empty() ? local_user() : host.user}};
+  for (const auto& [letter, text] : tokens) {
+    const bool used = line.rest.find(std::string("%") + letter) != line.rest.npos;
+    // As newer ssh have it: a name is never part of a program.
+    if (used && text.find_first_of("'`\"$\\;&<>|(){}*?#!~ \t\n") != text.npos)
+      return tl::unexpected(
+          at(line,
+             fmt::format("%{} is \"{}\", which a shell takes for more than a name", letter, text)));
+  }
+  auto command = with_tokens(line.rest, tokens);
+  if (!command) return tl::unexpected(at(line, command.error().message));
+  return command;
+}
+
+/// The socket of the user's own connections to the host; empty: none.
+Result<std::string> control_path(const Lines& lines, Tokens tokens) {
+  const ConfigLine* line = first(lines, "controlpath");
+  if (!line || is_none(*line)) return std::string();
+  tokens['C'] = sha1(tokens['l'] + tokens['h'] + tokens['p'] + tokens['r']);
+  tokens['j'] = "";
+  const auto path = with_tokens_and_environment(in_home(line->words[0]), tokens);
+  if (!path) return tl::unexpected(at(*line, path.error().message));
+  return *path;
 }
 
 class Resolver {
@@ -144,6 +184,15 @@ class Resolver {
     if (!options) return fail(options);
     auto resolved = resolve(asked, *options, through);
     if (!resolved || !through) return resolved;
+    if (is(*through, "proxycommand")) {
+      auto command = proxy_command(*through, resolved->host);
+      if (!command) return fail(command);
+      resolved->host.proxy_command = std::move(*command);
+      resolved->notes.push_back(fmt::format("{}: {} is run on this machine for each connection: {}",
+                                            through->place, through->keyword,
+                                            resolved->host.proxy_command));
+      return resolved;
+    }
     if (const Result<> done = add_jump(*resolved, *through); !done) return fail(done);
     return resolved;
   }
@@ -154,9 +203,7 @@ class Resolver {
                                const ConfigLine*& through) {
     const Lines& lines = options.lines;
     if (const Result<> possible = check_possible(lines); !possible) return fail(possible);
-    const Result<const ConfigLine*> by = way(lines);
-    if (!by) return fail(by);
-    through = *by;
+    through = way(lines);
 
     ResolvedHost resolved;
     Host& host = resolved.host;
@@ -182,6 +229,10 @@ class Resolver {
     const Tokens known = tokens(host, asked.alias);
     if (const Result<> added = add_identities(host, lines, known); !added) return fail(added);
     if (const Result<> added = add_known_hosts(host, lines, known); !added) return fail(added);
+    if (const Result<> added = add_certificates(host, lines, known); !added) return fail(added);
+    auto socket = control_path(lines, known);
+    if (!socket) return fail(socket);
+    host.control_path = std::move(*socket);
     resolved.notes = notes_of(options);
     return resolved;
   }
@@ -207,8 +258,9 @@ class Resolver {
     const auto jump = resolve(asked, *options, further);
     if (!jump) return fail(jump);
     if (further) {
-      return tl::unexpected(at(line, line.rest + ": it needs a ProxyJump of its own: only one host "
-                                                 "to go through is possible"));
+      return tl::unexpected(at(line, fmt::format("{}: it needs a {} of its own: only one host to "
+                                                 "go through is possible",
+                                                 line.rest, further->keyword)));
     }
     return take_jump(resolved, line, *jump);
   }
@@ -225,6 +277,7 @@ class Resolver {
     const bool brackets = there.address.find(':') != there.address.npos;
     host.jump = fmt::format("{}{}{}{}{}:{}", there.user, there.user.empty() ? "" : "@",
                             brackets ? "[" : "", there.address, brackets ? "]" : "", there.port);
+    host.jump_control_path = there.control_path;
     if (there.identity_files != host.identity_files ||
         there.identities_only != host.identities_only) {
       resolved.notes.push_back(fmt::format(

@@ -1,8 +1,8 @@
 // How ssh would reach a host, from ~/.ssh/config and /etc/ssh/ssh_config: HostName, User, Port,
-// IdentityFile, IdentitiesOnly, ProxyJump, HostKeyAlias, UserKnownHostsFile, GlobalKnownHostsFile,
-// in Host and Match blocks and included files. Every other line that holds for a host and would
-// change how it is reached is noted by place and name; hosts that could not be reached without it
-// are refused.
+// IdentityFile, IdentitiesOnly, CertificateFile, ProxyJump, ProxyCommand, ControlPath,
+// HostKeyAlias, UserKnownHostsFile, GlobalKnownHostsFile, in Host and Match blocks and included
+// files. Every other line that holds for a host and would change how it is reached is noted by
+// place and name; hosts that could not be reached without it are refused.
 #pragma once
 
 #include <string>

@@ -11,8 +11,9 @@
 namespace heddle::remote {
 namespace {
 
-const std::vector<std::string> kOneWord{"hostname",     "user",           "port",
-                                        "identityfile", "identitiesonly", "hostkeyalias"};
+const std::vector<std::string> kOneWord{"hostname",        "user",           "port",
+                                        "identityfile",    "identitiesonly", "hostkeyalias",
+                                        "certificatefile", "controlpath"};
 const std::vector<std::string> kWords{"userknownhostsfile", "globalknownhostsfile"};
 const std::vector<std::string> kWays{"proxyjump", "proxycommand"};
 // Options of terminals, forwarding, logins other than by key, and ssh's patience. Options
@@ -25,7 +26,6 @@ const std::vector<std::string> kIdle{"addkeystoagent",
                                      "connectionattempts",
                                      "connecttimeout",
                                      "controlmaster",
-                                     "controlpath",
                                      "controlpersist",
                                      "dynamicforward",
                                      "enableescapecommandline",

@@ -63,7 +63,7 @@ Source source_of(std::string bytes) {
   };
 }
 
-SshNode::SshNode(std::unique_ptr<SshSession> session)
+SshNode::SshNode(std::shared_ptr<SshSession> session)
     : Node(session->host_name()), session_(std::move(session)) {}
 
 Result<Completed> SshNode::run(const Command& command) {

@@ -2,8 +2,10 @@
 // passed as arguments.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
+#include "remote/frames.h"
 #include "remote/node.h"
 #include "remote/ssh_session.h"
 
@@ -14,7 +16,7 @@ Source source_of(std::string bytes);
 
 class SshNode final : public Node {
  public:
-  explicit SshNode(std::unique_ptr<SshSession> session);
+  explicit SshNode(std::shared_ptr<SshSession> session);
   using Node::read;
 
   bool is_this_machine() const override { return false; }
@@ -35,12 +37,12 @@ class SshNode final : public Node {
   /// Runs a script that must end with 0; `what` begins the error's sentence.
   Result<std::string> script(const std::string& text, std::vector<std::string> arguments,
                              const std::string& what, Limit limit, Source source = {});
-  struct Upload;
   Result<std::vector<Upload>> find_parts(const std::vector<Put>& puts);
   Result<std::vector<bool>> append(const std::vector<Upload>& uploads, const Progress& progress);
   Result<std::vector<std::string>> finish(const std::vector<Upload>& uploads);
 
-  std::unique_ptr<SshSession> session_;
+  std::shared_ptr<SshSession> session_;
+  std::atomic<bool> packs_{false};  // the host can unpack
 };
 
 }  // namespace heddle::remote

@@ -1,11 +1,9 @@
 // Files on their way to a host: many in a few programs, since each costs a login shell.
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 
 #include "base/excerpt.h"
-#include "base/plain_file.h"
 #include "base/unique_name.h"
 #include "remote/ssh_node.h"
 
@@ -20,21 +18,34 @@ constexpr Limit kHashing{std::chrono::minutes(30)};  // gigabytes from a slow di
 
 // Parts are named as base/new_file.h names them, and locked by who writes them.
 // Two arguments a file: its name, a new part's name. Prints the size and name of what an earlier
-// attempt has left, or of the new one.
+// attempt has left, or of the new one; at last whether there is a gzip.
 constexpr const char* kFindParts = R"sh(
 while [ $# -ge 2 ]; do
   size=0 found=$2
   for part in "$1".????????????????.part; do
-    [ -f "$part" ] && [ ! -L "$part" ] && [ -O "$part" ] && flock -n "$part" true || continue
+    # A broken connection's program may still write what had come.
+    [ -f "$part" ] && [ ! -L "$part" ] && [ -O "$part" ] && flock -w 3 "$part" true || continue
     size=$(stat -c %s -- "$part") && found=$part && break
   done
   printf '%s %s\0' "$size" "$found"
   shift 2
-done)sh";
+done
+command -v gzip > /dev/null && printf gzip
+printf '\0')sh";
 
-// Three arguments a file: its part, the part's size as it was found, how many bytes come for it.
-// Somebody else who is writing the part keeps it.
+// Three arguments a file: its part, the part's size as it was found, how many bytes come for it, in
+// frames (frames.h). Another transfer that is writing the part keeps it.
 constexpr const char* kAppend = R"sh(
+receive() {
+  left=$1
+  while [ "$left" -gt 0 ]; do
+    read -r plain packed || { echo "it was cut off" >&2; exit 1; }
+    if [ "$packed" -eq 0 ]; then head -c "$plain" >&9 || exit 1
+    else head -c "$packed" | gzip -dc >&9 || exit 1
+    fi
+    left=$((left - plain))
+  done
+}
 take() {
   [ -e "$1" ] || { [ "$2" -eq 0 ] && (set -C; : > "$1"); } || return 1
   exec 9>> "$1" || exit 1
@@ -47,11 +58,12 @@ take() {
 umask 077
 while [ $# -ge 3 ]; do
   if take "$1" "$2"; then
-    head -c "$3" >&9 || exit 1
+    receive "$3"
     [ "$(stat -c %s - <&9)" -eq $(($2 + $3)) ] || { echo "it was cut off" >&2; exit 1; }
     echo sent
   else
-    head -c "$3" > /dev/null
+    exec 9> /dev/null
+    receive "$3"
     echo busy
   fi
   exec 9>&-
@@ -104,6 +116,11 @@ done)sh";
 
 std::string new_part(const std::string& to) { return fmt::format("{}.{}.part", to, unique_name()); }
 
+void begin_again(Upload& upload) {
+  upload.part = new_part(upload.put->to);
+  upload.offset = 0;
+}
+
 std::string octal(int mode) { return fmt::format("{:o}", mode); }
 
 /// The answer's words up to each `end`; nothing where there are not as many as files.
@@ -117,19 +134,6 @@ std::optional<std::vector<std::string>> words_in(std::string_view answer, char e
 
 }  // namespace
 
-/// One file on its way: the bytes from `offset` on are still to come.
-struct SshNode::Upload {
-  const Put* put = nullptr;
-  std::string part;
-  uint64_t offset = 0;
-  uint64_t total = 0;
-
-  void begin_again() {
-    part = new_part(put->to);
-    offset = 0;
-  }
-};
-
 namespace {
 
 /// "cannot write …", for the front of errors.
@@ -141,7 +145,7 @@ std::string cannot_write(const auto& uploads) {
 
 }  // namespace
 
-Result<std::vector<SshNode::Upload>> SshNode::find_parts(const std::vector<Put>& puts) {
+Result<std::vector<Upload>> SshNode::find_parts(const std::vector<Put>& puts) {
   std::vector<Upload> uploads;
   std::vector<std::string> arguments;
   for (const Put& put : puts) {
@@ -154,7 +158,8 @@ Result<std::vector<SshNode::Upload>> SshNode::find_parts(const std::vector<Put>&
   const std::string what = cannot_write(uploads);
   const Result<std::string> found = script(kFindParts, arguments, what, kLooking);
   if (!found) return fail(found);
-  const auto words = words_in(*found, '\0', uploads.size());
+  auto words = words_in(*found, '\0', uploads.size() + 1);
+  packs_ = words && words->back() == "gzip";
   for (size_t i = 0; i < uploads.size(); ++i) {
     Upload& upload = uploads[i];
     if (words) upload.part = (*words)[i].substr((*words)[i].find(' ') + 1);
@@ -163,7 +168,7 @@ Result<std::vector<SshNode::Upload>> SshNode::find_parts(const std::vector<Put>&
     upload.offset = std::strtoull((*words)[i].c_str(), nullptr, 10);
     if (upload.offset <= upload.total) continue;
     if (Result<> removed = remove(upload.part); !removed) return fail(removed);
-    upload.begin_again();
+    begin_again(upload);
   }
   return uploads;
 }
@@ -179,30 +184,12 @@ Result<std::vector<bool>> SshNode::append(const std::vector<Upload>& uploads,
     arguments.insert(arguments.end(), {upload.part, std::to_string(upload.offset),
                                        std::to_string(upload.total - upload.offset)});
   }
-  size_t next = 0;
-  uint64_t left = 0;  // of the file that is open
-  std::optional<PlainFile> file;
-  const Source source = [&](char* buffer, size_t size) -> Result<size_t> {
-    while (left == 0) {
-      if (next == uploads.size()) return size_t{0};
-      const Upload& upload = uploads[next++];
-      left = upload.total - upload.offset;
-      auto opened = PlainFile::open_existing(upload.put->from);
-      if (!opened) return fail(opened);
-      file.emplace(std::move(*opened));
-      file->skip_to(upload.offset);
-    }
-    const Put& put = *uploads[next - 1].put;
+  Frames frames(uploads, packs_, [&](const Put& put, uint64_t bytes) -> Result<> {
     if (progress && !progress(done, total)) return fail("stopped while sending {}", put.to);
-    const Result<std::string> bytes = file->read(std::min<uint64_t>(size, left));
-    if (!bytes) return fail(bytes);
-    if (bytes->empty()) return fail("{} changed while it was sent: try again", put.from);
-    std::memcpy(buffer, bytes->data(), bytes->size());
-    const size_t got = bytes->size();
-    left -= got;
-    done += got;
-    return got;
-  };
+    done += bytes;
+    return {};
+  });
+  const Source source = [&](char* buffer, size_t size) { return frames.next(buffer, size); };
   const std::string what = cannot_write(uploads);
   const Result<std::string> sent = script(kAppend, arguments, what, kUpload, source);
   if (!sent) return fail(sent);
@@ -261,7 +248,7 @@ Result<> SshNode::put_files(const std::vector<Put>& puts, const Progress& progre
                     name(), cannot_write(std::vector{sent[i]}), (*damaged)[i].substr(0, 64));
       }
     }
-    for (Upload& upload : rest) upload.begin_again();
+    for (Upload& upload : rest) begin_again(upload);
     uploads = std::move(rest);
   }
   if (progress) progress(total, total);

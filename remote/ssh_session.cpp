@@ -4,7 +4,6 @@
 
 #include "base/guard.h"
 #include "remote/exec.h"
-#include "remote/jump.h"
 
 namespace heddle::remote {
 namespace {
@@ -14,13 +13,12 @@ constexpr std::chrono::seconds kKeepAlive{5};
 
 }  // namespace
 
-SshSession::SshSession(std::string host_name, Session session, std::unique_ptr<Jump> jump,
+SshSession::SshSession(std::string host_name, std::unique_ptr<Connection> connection,
                        Greeting greeting)
     : host_name_(std::move(host_name)),
       greeting_(greeting),
       shell_start_(greeting.shell_start),
-      jump_(std::move(jump)),
-      session_(std::move(session)),
+      connection_(std::move(connection)),
       owner_([this] { serve(); }) {}
 
 SshSession::~SshSession() {
@@ -53,10 +51,10 @@ void SshSession::serve() {
 /// An ignored message now and then makes the kernel notice a dead network (kSilence).
 void SshSession::watch_idle() {
   if (!connected_) return;
-  if (!take_in(session_.get())) connected_ = false;
+  if (!connection_->take_in()) connected_ = false;
   if (Clock::now() - last_sent_ < kKeepAlive) return;
   last_sent_ = Clock::now();
-  if (ssh_send_ignore(session_.get(), "keepalive") != SSH_OK) connected_ = false;
+  if (!connection_->knock()) connected_ = false;
 }
 
 Result<Completed> SshSession::execute(const std::vector<std::string>& argv, Source source,
@@ -64,8 +62,8 @@ Result<Completed> SshSession::execute(const std::vector<std::string>& argv, Sour
   std::packaged_task<Result<Completed>()> task([&]() -> Result<Completed> {
     if (!connected_) return fail("{}: the connection is lost", host_name_);
     Result<Completed> completed =
-        caught([&] { return exec(session_.get(), host_name_, argv, source, limit, shell_start_); });
-    if (!ssh_is_connected(session_.get())) connected_ = false;
+        caught([&] { return exec(*connection_, host_name_, argv, source, limit, shell_start_); });
+    if (!connection_->is_open()) connected_ = false;
     return completed;
   });
   std::future<Result<Completed>> result = task.get_future();

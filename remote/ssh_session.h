@@ -1,4 +1,4 @@
-// One SSH connection: a libssh session, the thread that owns it and a queue of what to run on it.
+// One SSH connection, the thread that owns it and a queue of what to run on it.
 // Threads: any thread may call; calls take turns. An idle session is watched, so that `connected`
 // turns false by itself when the host goes away.
 #pragma once
@@ -14,11 +14,9 @@
 #include <vector>
 
 #include "remote/connect.h"
-#include "remote/handshake.h"
+#include "remote/connection.h"
 
 namespace heddle::remote {
-
-class Jump;
 
 /// A program's stdin, piece by piece: fills the buffer, gives its size, 0 at the end. An error
 /// stops the program.
@@ -36,9 +34,7 @@ struct Limit {
 
 class SshSession {
  public:
-  /// `jump`: what carries the session's socket, if not a plain connection.
-  SshSession(std::string host_name, Session session, std::unique_ptr<Jump> jump,
-             Greeting greeting = {});
+  SshSession(std::string host_name, std::unique_ptr<Connection> connection, Greeting greeting = {});
   ~SshSession();
   SshSession(const SshSession&) = delete;
   SshSession& operator=(const SshSession&) = delete;
@@ -57,8 +53,7 @@ class SshSession {
   const std::string host_name_;
   const Greeting greeting_;
   std::chrono::milliseconds shell_start_;  // the owner thread's
-  std::unique_ptr<Jump> jump_;             // outlives the session, which runs through it
-  Session session_;
+  std::unique_ptr<Connection> connection_;
   std::atomic<bool> connected_{true};
   Clock::time_point last_sent_ = Clock::now();
   std::mutex mutex_;

@@ -60,6 +60,14 @@ std::string before_address(const Host& host) {
   return host.name == host.address ? std::string() : host.name + ": ";
 }
 
+void go_through(Host& host, const std::string& jump) {
+  if (host.jump == jump) return;
+  host.jump = jump;
+  host.jump_control_path.clear();
+  host.proxy_command.clear();
+  host.control_path.clear();
+}
+
 Result<Host> parse_host(std::string_view text) {
   const std::string whole(text);
   Host host;
@@ -173,6 +181,9 @@ Result<> check(const Target& target) {
                   kThisMachine);
     }
     if (!host.jump.empty()) {
+      if (!host.proxy_command.empty())
+        return fail("target {}: {} has a host to go through and a ProxyCommand; valid: one of them",
+                    target.name, host.name);
       if (const Result<Host> jump = parse_host(host.jump); !jump) {
         return fail("target {}: jump of {}: {}", target.name, host.name, jump.error().message);
       }
@@ -182,6 +193,12 @@ Result<> check(const Target& target) {
 }
 
 namespace {
+
+/// Fields that most hosts do not have.
+constexpr std::pair<const char*, std::string Host::*> kRareFields[] = {
+    {"proxy_command", &Host::proxy_command},
+    {"control_path", &Host::control_path},
+    {"jump_control_path", &Host::jump_control_path}};
 
 json json_of(const Slurm& slurm) {
   return {{"partition", slurm.partition},
@@ -221,6 +238,10 @@ std::string to_json(const Target& target) {
                      {"jump", host.jump},
                      {"host_key_alias", host.host_key_alias},
                      {"known_hosts", host.known_hosts}});
+    json& item = hosts.back();
+    if (!host.certificate_files.empty()) item["certificate_files"] = host.certificate_files;
+    for (const auto& [key, field] : kRareFields)
+      if (!(host.*field).empty()) item[key] = host.*field;
   }
   json keys = json::array();
   for (const AcceptedKey& key : target.accepted_keys) {
@@ -263,6 +284,8 @@ Result<Target> target_from_json(const std::string& text) {
       host.jump = item.value("jump", host.jump);
       host.host_key_alias = item.value("host_key_alias", host.host_key_alias);
       host.known_hosts = item.value("known_hosts", host.known_hosts);
+      host.certificate_files = item.value("certificate_files", host.certificate_files);
+      for (const auto& [key, field] : kRareFields) host.*field = item.value(key, "");
       if (host.name.empty()) host.name = host.address;
       target.hosts.push_back(host);
     }

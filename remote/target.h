@@ -22,6 +22,10 @@ struct Host {
   std::string jump;                         // "[user@]host[:port]" to go through; empty: none
   std::string host_key_alias;               // its name in known_hosts, if not address and port
   std::vector<std::string> known_hosts;     // the files; empty: those that ssh reads by default
+  std::vector<std::string> certificate_files = {};  // offered first, with the key each is for
+  std::string proxy_command = {};      // run by the user's shell here: its stdio is the connection
+  std::string control_path = {};       // socket of an ssh master (ControlPath), used while it lives
+  std::string jump_control_path = {};  // the same of the host to go through
 
   bool is_this_machine() const { return address.empty(); }
   bool operator==(const Host&) const = default;
@@ -90,6 +94,9 @@ Host host_here();
 
 /// "[user@]host[:port]", also "[user@][::1]:port". Errors say what is wrong with the text.
 Result<Host> parse_host(std::string_view text);
+
+/// Reaches the host through another one, whatever its way was.
+void go_through(Host& host, const std::string& jump);
 
 /// "lab: ", for the front of words that say the address; empty where the name is the address.
 std::string before_address(const Host& host);

@@ -11,7 +11,7 @@
 #include "base/read_file.h"
 #include "base/signature.h"
 #include "engine/runs/launch.h"
-#include "remote/deploy.h"
+#include "remote/deploy_all.h"
 #include "remote/prelude.h"
 #include "remote/private_root.h"
 #include "workbench/backend.h"
@@ -149,6 +149,7 @@ class Attempt {
     if (!key) return fail(key);
     place_.end_key = *key;
     const std::string folder = folder_name(run_.name);
+    if (const Result<> brought = bring_engines(); !brought) return brought;
     // A cluster's parts are all brought to its login node.
     for (size_t part = 0; part < request_.target.parts(); ++part)
       if (Result<> ready = prepare_part(*nodes_[std::min(part, nodes_.size() - 1)], folder); !ready)
@@ -209,6 +210,20 @@ class Attempt {
     if (const Result<> made = remote::make_private_root(node, *folder, {"blobs"}); !made)
       return fail(made);
     return folder;
+  }
+
+  /// To several hosts at once; after that each has it.
+  Result<> bring_engines() {
+    if (nodes_.size() < 2 || backend_.has_our_files()) return {};
+    const std::string bringing = fmt::format("bringing the engine to {} hosts", nodes_.size());
+    if (Result<> told = tell(bringing); !told) return told;
+    std::vector<remote::Node*> nodes;
+    for (const auto& node : nodes_) nodes.push_back(node.get());
+    const auto brought =
+        remote::deploy_all(nodes, request_.target.root, engine_path(), bytes_of(bringing),
+                           device_.gpus ? remote::Devices::gpus : remote::Devices::cpus);
+    if (!brought) return fail(brought);
+    return {};
   }
 
   /// Its id there; empty: this machine's own serves.

@@ -15,6 +15,7 @@
 #include "gui/theme/theme.h"
 #include "gui/views/lineage/continue_dialog.h"
 #include "gui/views/lineage/reproduce_dialog.h"
+#include "gui/views/targets/questions_dialog.h"
 #include "gui/widgets/file_dialog.h"
 #include "gui/widgets/layouts.h"
 #include "gui/widgets/tab_order.h"
@@ -49,6 +50,7 @@ MainWindow::MainWindow(Session& session)
   status_ = new StatusBar(session);
   messages_ = new MessageList(this);
   notifier_ = new Notifier(session, this);
+  new Questioner(this);
 
   auto* centre = new QWidget;
   QVBoxLayout* whole = columnOf(centre);

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/socket.h"
+#include "remote/channel.h"
 #include "remote/connect.h"
 #include "remote/jump.h"
 #include "remote/ssh_session.h"
@@ -270,11 +271,11 @@ class HostileServerTest : public QObject {
     const auto sshd = must(test::Sshd::start());
     const Target target = sshd->trusted_target();
     const Host& host = target.hosts[0];
-    const auto deadline = Clock::now() + kNever;
+    auto deadline = Clock::now() + kNever;
     auto session = handshake(must(dial(host.address, host.port, deadline)), host,
                              target.accepted_keys, sshd->connect_options(), deadline);
     QVERIFY2(session, session ? "" : session.error().message.c_str());
-    SshSession running(host.name, std::move(*session), nullptr);
+    SshSession running(host.name, std::make_unique<OwnConnection>(std::move(*session)));
     const Limit limit{.time = kNever, .of = Limit::Of::silence, .most = kDeadline};
     const auto done = within_bounds([&] {
       return running.execute({"/bin/sh", "-c", "while :; do echo more; sleep 0.1; done"}, {},

@@ -131,9 +131,22 @@ class LocalTest : public QObject {
     target.hosts[1].host_key_alias = "b.example";
     target.hosts[1].known_hosts = {"~/.ssh/known_b"};
     target.hosts[1].identities_only = true;
+    target.hosts[1].certificate_files = {"~/.ssh/k-cert.pub"};
+    target.hosts[1].jump_control_path = "/run/me/gate";
+    target.hosts[0].control_path = "/run/me/a";
+    target.hosts[0].proxy_command = "nc a 1";
     target.accepted_keys = {{"a:1", "SHA256:x"}};
     target.public_addresses = true;
     QCOMPARE(target_from_json(to_json(target)).value(), target);
+
+    // A way that was chosen later takes the place of the config's.
+    Host chosen = target.hosts[0];
+    go_through(chosen, "gate");
+    QCOMPARE(chosen.jump, std::string("gate"));
+    QVERIFY(chosen.proxy_command.empty() && chosen.control_path.empty());
+    target.hosts[0].jump = "gate";
+    QVERIFY(!check(target));
+    target.hosts[0].jump.clear();
 
     // As an older Heddle has saved it.
     const auto older = target_from_json(

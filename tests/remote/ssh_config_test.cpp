@@ -89,7 +89,10 @@ std::map<std::string, std::string> in_words_of_ssh(const Host& host) {
           {"identitiesonly", host.identities_only ? "yes" : "no"},
           {"hostkeyalias", host.host_key_alias},
           {"known", joined(known)},
-          {"jump", host.jump}};
+          {"jump", host.jump},
+          {"command", host.proxy_command.empty() ? "none" : "some"},
+          {"controlpath", host.control_path.empty() ? "none" : host.control_path},
+          {"certificates", joined(host.certificate_files)}};
 }
 
 }  // namespace
@@ -140,6 +143,13 @@ class SshConfigTest : public QObject {
     std::map<std::string, std::string> words;
     for (const char* key : {"hostname", "user", "port", "identitiesonly", "hostkeyalias"})
       words[key] = one(said, key);
+    // Heddle has the command with its names in place: ssh -G has not.
+    words["command"] = one(said, "proxycommand").empty() ? "none" : "some";
+    words["controlpath"] = one(said, "controlpath").empty() ? "none" : one(said, "controlpath");
+    Texts certificates;
+    for (auto [from, to] = said.equal_range("certificatefile"); from != to; ++from)
+      certificates.push_back(in_home(from->second));
+    words["certificates"] = joined(certificates);
     std::string known;
     bool own = false;
     for (const char* key : {"userknownhostsfile", "globalknownhostsfile"}) {
@@ -228,6 +238,9 @@ class SshConfigTest : public QObject {
                                          "identitiesonly",
                                          "hostkeyalias",
                                          "proxyjump",
+                                         "proxycommand",
+                                         "controlpath",
+                                         "certificatefile",
                                          "userknownhostsfile",
                                          "globalknownhostsfile",
                                          "ignoreunknown",
@@ -253,14 +266,16 @@ class SshConfigTest : public QObject {
 
   void the_hosts_of_a_config_are_offered() {
     const std::string config = write({"Host gpu1 gpu2 *.lab !gpu3", "  Port 2222", "Host tunnel",
-                                      "  ProxyCommand nc %h %p", "Host gpu1", "  User ann"});
+                                      "  ProxyCommand nc %h %p", "Host gpu1", "  User ann",
+                                      "Host other", "  RevokedHostKeys ~/.ssh/revoked"});
     const SshConfig hosts = ConfiguredHosts(config).now();
-    QCOMPARE(hosts.hosts.size(), size_t{2});
+    QCOMPARE(hosts.hosts.size(), size_t{3});
+    QCOMPARE(hosts.hosts[2].proxy_command, std::string("nc tunnel 22"));
     QCOMPARE(hosts.hosts[0].name, std::string("gpu1"));
     QCOMPARE(hosts.hosts[0].user, std::string("ann"));
     QCOMPARE(hosts.hosts[1].port, uint16_t{2222});
     QCOMPARE(hosts.warnings.size(), size_t{1});
-    QVERIFY(QString::fromStdString(hosts.warnings[0]).startsWith("tunnel: " + folder_.path()));
+    QVERIFY(QString::fromStdString(hosts.warnings[0]).startsWith("other: " + folder_.path()));
     QVERIFY(ConfiguredHosts("/no/such/file").now().hosts.empty());
     QVERIFY(ConfiguredHosts(write({"Host \"gpu1"})).now().warnings.size() == 1);
   }

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "remote/connect.h"
+#include "remote/interactive.h"
 #include "remote/target.h"
 
 namespace heddle::test {
@@ -25,11 +26,16 @@ struct SshdOptions {
   bool own_network = false;
   /// A folder whose files are the node's /sshd; a host_key among them is the node's, as it is.
   std::string files = {};
+  /// Its PAM asks two questions: see answers_of().
+  bool questions = false;
   /// A folder of this machine that the node has, too, at the same path.
   std::string shared = {};
   /// Lines of its sshd_config that go before ours.
   std::string config = {};
 };
+
+/// The right answers to a set of the questions that a node of `questions` asks.
+Result<remote::Answers> answers_of(const remote::Questions& questions);
 
 class Sshd {
  public:

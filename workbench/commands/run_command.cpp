@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "remote/ask_on_terminal.h"
 #include "storage/store.h"
 #include "workbench/commands/command.h"
 
@@ -439,6 +440,9 @@ bool is_command(int argc, char** argv) {
 
 std::vector<std::string> command_names() { return CommandLine().names(); }
 
-int run_command(int argc, char** argv) { return CommandLine().run(argc, argv); }
+int run_command(int argc, char** argv) {
+  remote::set_asker(remote::ask_on_terminal);
+  return CommandLine().run(argc, argv);
+}
 
 }  // namespace heddle::workbench

@@ -62,7 +62,7 @@ Result<remote::Target> target_of(const AddTargetOptions& options, std::vector<st
     auto resolved = remote::resolve_host(text);
     if (!resolved) return fail(resolved);
     remote::Host& host = resolved->host;
-    if (!options.jump.empty()) host.jump = options.jump;
+    if (!options.jump.empty()) remote::go_through(host, options.jump);
     if (!options.identity_file.empty()) host.identity_files = {options.identity_file};
     target.hosts.push_back(std::move(host));
     for (const std::string& note : resolved->notes)

@@ -46,7 +46,7 @@ Result<remote::Target> targetOf(const HostForm& form, QStringList& notes) {
     auto resolved = remote::resolve_host(typed.toStdString());
     if (!resolved) return fail(resolved);
     remote::Host& host = resolved->host;
-    if (const std::string jump = text(form.jump); !jump.empty()) host.jump = jump;
+    if (const std::string jump = text(form.jump); !jump.empty()) remote::go_through(host, jump);
     if (!form.key.trimmed().isEmpty()) host.identity_files = filesOf(form.key);
     target.hosts.push_back(std::move(host));
     for (const std::string& note : resolved->notes) notes << QString::fromStdString(note);
@@ -73,7 +73,12 @@ void takeOver(const remote::Target& before, remote::Target& now) {
     host.known_hosts = machine->known_hosts;
     if (same == before.hosts.end()) continue;
     host.name = same->name;
+    host.certificate_files = same->certificate_files;
     host.identities_only = same->identities_only && same->identity_files == host.identity_files;
+    if (same->jump != host.jump) continue;
+    host.proxy_command = same->proxy_command;
+    host.control_path = same->control_path;
+    host.jump_control_path = same->jump_control_path;
   }
 }
 

@@ -67,6 +67,7 @@ void TargetFacts::display(const TargetEntry& entry) {
     add(tr("user"), host.user.empty() ? tr("yours") : QString::fromStdString(host.user));
     add(tr("port"), QString::number(host.port));
     if (!host.jump.empty()) add(tr("through"), QString::fromStdString(host.jump));
+    if (!host.proxy_command.empty()) add(tr("through"), QString::fromStdString(host.proxy_command));
     for (const std::string& file : host.identity_files)
       add(tr("key file"), QString::fromStdString(file));
   }

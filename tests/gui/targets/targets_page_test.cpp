@@ -7,10 +7,12 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
+#include <future>
 
 #include "gui/theme/theme.h"
 #include "gui/views/targets/host_dialog.h"
 #include "gui/views/targets/key_dialog.h"
+#include "gui/views/targets/questions_dialog.h"
 #include "tests/support/results.h"
 #include "tests/support/slurm.h"
 #include "tests/support/sshd.h"
@@ -571,13 +573,77 @@ class TargetsPageTest : public QObject {
     QTRY_COMPARE(list()->model()->rowCount(), 1);
   }
 
+  // One-time passwords: as many dialogs as the host asks times, and none for what comes after.
+  void aHostsQuestionsAreAnswered() {
+    if (const std::string why = test::Sshd::missing(); !why.empty()) QSKIP(why.c_str());
+    test::SshdOptions options;
+    options.questions = true;
+    options.config = "AuthenticationMethods keyboard-interactive\n";
+    auto sshd = test::Sshd::start(options);
+    QVERIFY2(sshd, sshd ? "" : sshd.error().message.c_str());
+    qputenv("HOME", QByteArray::fromStdString((*sshd)->user_home()));
+    const remote::Host host = (*sshd)->target().hosts.front();
+    const QString address = QStringLiteral("root@127.0.0.1:%1").arg(host.port);
+    open();
+    const Questioner questioner(page_.get());
+    QTRY_VERIFY(page_->isReady());
+    int asked = 0;
+    QList<QLineEdit::EchoMode> shown;
+    const auto answer = [&](QuestionsDialog* dialog) {
+      ++asked;
+      auto* field = dialog->findChild<QLineEdit*>(QStringLiteral("answer0"));
+      shown << field->echoMode();
+      for (const QLabel* label : dialog->findChildren<QLabel*>())
+        if (label->buddy() == field)
+          type(dialog, "answer0",
+               QString::fromStdString((*test::answers_of(
+                   {.host = "", .prompts = {{label->text().toStdString()}}}))[0]));
+      press(dialog, "logIn");
+    };
+    whenOpen<UnknownKeyDialog>(page_.get(),
+                               [](UnknownKeyDialog* dialog) { press(dialog, "saveKey"); });
+    whenOpen<QuestionsDialog>(page_.get(), [&](QuestionsDialog* dialog) {
+      QVERIFY(dialog->windowTitle().contains(address.section(QChar(':'), 0, 0)));
+      whenOpen<QuestionsDialog>(page_.get(), answer);
+      answer(dialog);
+    });
+    whenOpen<HostDialog>(page_.get(), [&](HostDialog* dialog) {
+      type(dialog, "hosts", address);
+      type(dialog, "name", QStringLiteral("asks"));
+      press(dialog, "connect");
+    });
+    page_->findChild<QAction*>(QStringLiteral("addHost"))->trigger();
+    QTRY_VERIFY_WITH_TIMEOUT(says(QStringLiteral("glibc")) && list()->model()->rowCount() == 2,
+                             60000);
+    QCOMPARE(asked, 2);
+    QCOMPARE(shown, (QList{QLineEdit::Normal, QLineEdit::Password}));
+  }
+
+  void questionsOfAWindowThatIsGoneHaveNoAnswers() {
+    QWidget window;
+    auto questioner = std::make_unique<Questioner>(&window);
+    const remote::Questions background{.host = "gpu1", .prompts = {{"Code: "}}, .background = true};
+    QVERIFY(!remote::ask_person(background));
+    // Its dialog was never shown: the window's thread is here.
+    auto answers = std::async(std::launch::async, [] {
+      return remote::ask_person({.host = "gpu1", .prompts = {{"Code: "}}});
+    });
+    QTest::qSleep(100);
+    questioner.reset();
+    const auto none = answers.get();
+    QVERIFY(!none);
+    QVERIFY2(none.error().message == "the window was closed" ||
+                 none.error().message == "nobody can be asked here",
+             none.error().message.c_str());
+  }
+
   void hostsOfTheSshConfigAreOffered() {
     QVERIFY(QDir(folder_.path()).mkpath(QStringLiteral(".ssh")));
     QFile config(folder_.filePath(QStringLiteral(".ssh/config")));
     QVERIFY(config.open(QIODevice::WriteOnly));
     config.write("Host lab\n  HostName hgx-07.lab\n  User ada\n");
     // One that cannot be reached is not passed over in silence.
-    config.write("Host tunnel1 tunnel2 tunnel3 tunnel4\n  ProxyCommand nc %h %p\n");
+    config.write("Host tunnel1 tunnel2 tunnel3 tunnel4\n  ProxyJump one,two\n");
     config.close();
     qputenv("HOME", folder_.path().toUtf8());
     open();
@@ -585,8 +651,7 @@ class TargetsPageTest : public QObject {
     QTRY_COMPARE(list()->model()->rowCount(), 2);
     const auto* warnings = page_->findChild<QLabel*>(QStringLiteral("warnings"));
     QVERIFY(warnings->isVisible());
-    for (const char* words :
-         {"tunnel1: ", "tunnel3: ", ".ssh/config:5: ProxyCommand", "and 1 more"})
+    for (const char* words : {"tunnel1: ", "tunnel3: ", ".ssh/config:5: ProxyJump", "and 1 more"})
       QVERIFY2(warnings->text().contains(QLatin1String(words)), qPrintable(warnings->text()));
     QVERIFY(warnings->toolTip().contains(QStringLiteral("tunnel4: ")));
     const QModelIndex offered = list()->model()->index(1, 0);
