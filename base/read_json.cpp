@@ -13,7 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kOutOfRange = 406;  // nlohmann's number of "no double holds it"
+constexpr auto kUnknown = static_cast<size_t>(-1);  // the number of items, in JSON
+constexpr int kOutOfRange = 406;                    // nlohmann's number of "no double holds it"
 
 Error too_many(const Budget& budget) {
   return {fmt::format("more than {} values; no more are read", budget.values)};
@@ -45,7 +46,12 @@ class Builder final : public nlohmann::json_sax<json> {
   bool string(std::string& value) override { return add(std::move(value)); }
   bool binary(json::binary_t&) override { return stop({"bytes that are no text"}); }
   bool start_object(size_t) override { return open(json::object()); }
-  bool start_array(size_t) override { return open(json::array()); }
+  bool start_array(size_t items) override {
+    if (!open(json::array())) return false;
+    // CBOR says how many are to come, and check_cbor has counted them.
+    if (items != kUnknown && !passing_) open_.back()->get_ref<json::array_t&>().reserve(items);
+    return true;
+  }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool key(std::string& name) override {

@@ -15,6 +15,7 @@
 #include "engine/commands/commands.h"
 #include "engine/commands/torch_library.h"
 #include "engine/launch/supervise.h"
+#include "engine/links/command.h"
 #include "engine/probe/report.h"
 #include "engine/runs/rank_arguments.h"
 
@@ -232,6 +233,9 @@ int run(int argc, char** argv) {
   actions->add_flag_callback("--kill", [&] { supervise.action = launch::SuperviseAction::kill; });
   actions->require_option(0, 1);
 
+  links::CommandOptions links;
+  const auto* links_command = links::add_command(app, links);
+
   commands::ConvertOptions convert;
   auto* convert_command = app.add_subcommand(
       "convert", "a Hugging Face folder to a checkpoint, or a checkpoint to a Hugging Face folder");
@@ -281,6 +285,7 @@ int run(int argc, char** argv) {
   if (*supervise_command) return launch::supervise(supervise);
   if (*convert_command) return commands::convert(convert);
   if (*probe_command) return probe::command(json);
+  if (*links_command) return links::run_command(links);
   return 2;
 }
 

@@ -25,6 +25,7 @@ inline constexpr Noun kLine{QT_TRANSLATE_N_NOOP("counted", "%1 line(s)")};
 inline constexpr Noun kMessage{QT_TRANSLATE_N_NOOP("counted", "%1 message(s)")};
 inline constexpr Noun kMoreFault{QT_TRANSLATE_N_NOOP("counted", "%1 more fault(s)")};
 inline constexpr Noun kMoreGap{QT_TRANSLATE_N_NOOP("counted", "%1 more gap(s)")};
+inline constexpr Noun kNode{QT_TRANSLATE_N_NOOP("counted", "%1 node(s)")};
 inline constexpr Noun kOther{QT_TRANSLATE_N_NOOP("counted", "%1 other(s)")};
 inline constexpr Noun kPath{QT_TRANSLATE_N_NOOP("counted", "%1 path(s)")};
 inline constexpr Noun kPredictedPlan{QT_TRANSLATE_N_NOOP("counted", "%1 predicted plan(s)")};

@@ -66,8 +66,13 @@ Result<> check_option(const std::string& option) {
   return {};
 }
 
-// Each node's part. $1: the engine, $2: the run directory, $3: the number of nodes.
+// Each node's part. $1: the engine, $2: the run directory, $3: the number of nodes. Where Slurm has
+// lost a node, processes of the earlier attempt may still run there; they stop, since their
+// state.json is gone.
 constexpr const char* kNodeScript = R"sh(
+part=$2
+[ "$3" = 1 ] || part=$2-$SLURM_NODEID
+[ ! -e "$part/lock" ] || flock -w 900 "$part/lock" true 2> /dev/null || :
 if [ "$3" = 1 ]; then
   exec "$1" supervise --attached --secret-stdin --run-dir "$2" < "$2/job.secret"
 fi
@@ -84,15 +89,9 @@ umask 077
 cd -- "$4" || exit 1
 # Who submitted it may not have heard the number.
 [ -s job ] || { printf '%s\n' "$SLURM_JOB_ID" > job.part && mv -f job.part job; }
-rm -f state.json end.json  # of an earlier attempt: the other nodes wait for this one's
-newest() { ls checkpoints 2> /dev/null | sort -V | tail -n 1; }
-before=$(newest)
-srun --nodes="$3" --ntasks="$3" --ntasks-per-node=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" \
-  --kill-on-bad-exit=0 /bin/sh -c "$node" sh "$1" "$2" "$3"
-code=$?
-# All of it has stopped though nobody asked it to, and has got further than the last time.
-goes_on=$5
-[ -e stop.asked ] || [ "$(newest)" = "$before" ] && goes_on=0
+# On a node that Slurm has lost, the script of an earlier attempt may still run.
+attempt=${SLURM_RESTART_COUNT:-0}
+printf '%s\n' "$attempt" > attempt
 for_each_part() {  # $1: a command that is given a run directory; the rest: of this script
   part=0
   while [ "$part" -lt "$4" ]; do
@@ -100,8 +99,30 @@ for_each_part() {  # $1: a command that is given a run directory; the rest: of t
     part=$((part + 1))
   done
 }
+# The other nodes wait for the first one's state.
+forget_attempt() { rm -f -- "$1/state.json" "$1/end.json"; }
+for_each_part forget_attempt "$@"
+newest() { ls checkpoints 2> /dev/null | sort -V | tail -n 1; }
+before=$(newest)
+srun_here --nodes="$3" --ntasks="$3" --ntasks-per-node=1 --cpus-per-task="$SLURM_CPUS_PER_TASK" \
+  --kill-on-bad-exit=0 /bin/sh -c "$node" sh "$1" "$2" "$3"
+code=$?
+[ "$(cat attempt)" = "$attempt" ] || exit "$code"
+# All of it has stopped though nobody asked it to, and has got further than the last time.
+goes_on=$5
+[ -e stop.asked ] || [ "$(newest)" = "$before" ] && goes_on=0
 has_stopped() { grep -qs '"state":"stopped"' "$1/end.json" || goes_on=0; }
 for_each_part has_stopped "$@"
+prelude_fault() {  # nothing was started there
+  [ -e "$1/prelude.log" ] || return 0
+  ended=$(cat "$1/prelude.code" 2> /dev/null)
+  [ "$ended" = 0 ] && return 0
+  code=1
+  printf 'the prelude %s; it printed last "%s" (%s)\n' \
+    "${ended:+ended with code }${ended:-has ended the shell (exit, exec or set -e in it)}" \
+    "$(tail -n 1 "$1/prelude.log")" "$1/prelude.log"
+}
+for_each_part prelude_fault "$@"
 if [ "$goes_on" = 1 ]; then scontrol requeue "$SLURM_JOB_ID" && exit 0; fi
 forget_secret() { rm -f -- "$1/job.secret"; }
 for_each_part forget_secret "$@"
@@ -160,9 +181,11 @@ std::vector<std::string> sbatch_words(const BatchJob& job) {
 }
 
 std::string batch_script(const BatchJob& job) {
-  return fmt::format("#!/bin/sh\nset -- {} {} {} {} {}\nnode={}\n{}", quote(job.engine),
-                     quote(job.run_dir), job.slurm.nodes, quote(job.part_dir(0)),
-                     job.goes_on ? 1 : 0, quote(kNodeScript), kJobScript);
+  std::string srun = "srun";
+  for (const std::string& option : job.srun_options) srun += " " + quote(option);
+  return fmt::format("#!/bin/sh\nset -- {} {} {} {} {}\nnode={}\nsrun_here() {{ {} \"$@\"; }}\n{}",
+                     quote(job.engine), quote(job.run_dir), job.slurm.nodes, quote(job.part_dir(0)),
+                     job.goes_on ? 1 : 0, quote(kNodeScript), srun, kJobScript);
 }
 
 }  // namespace heddle::remote

@@ -25,6 +25,7 @@ struct BatchJob {
       false;  // it keeps checkpoints: ended for its time limit, it is put into the queue again
   std::string engine;   // all absolute, on the file system that the nodes share
   std::string run_dir;  // of several nodes: RUN_DIR-0, RUN_DIR-1 …
+  std::vector<std::string> srun_options = {};  // further ones, as for a container
 
   /// The run directory of a node's part.
   std::string part_dir(size_t part) const;
@@ -98,26 +99,5 @@ std::optional<EndedJob> ended_from_sacct(const std::string& printed);
 bool was_cancelled(const EndedJob& job);
 /// Why a job that left no end of its own is over: what happened, and what to do.
 std::string words_of(const EndedJob& job);
-
-/// A part of a partition: nodes that are alike.
-struct PartitionNodes {
-  std::string partition;
-  bool is_default = false;
-  bool up = true;
-  int64_t nodes = 0;
-  std::string state;  // idle, mixed, allocated, down …
-  int64_t cores = 0;
-  int64_t memory_bytes = 0;
-  int32_t gpus = 0;
-  std::string gpu_kind;  // "a100"; empty: Slurm does not say
-  std::string time_limit;
-};
-
-std::vector<std::string> sinfo_words();
-std::vector<PartitionNodes> partitions_from(const std::string& sinfo);
-
-/// The nodes that a job of these options can get: of its partition, or of the default one, with
-/// enough GPUs; the smallest kind of them. An error says what there is instead.
-Result<PartitionNodes> nodes_for(const Slurm& slurm, const std::vector<PartitionNodes>& all);
 
 }  // namespace heddle::remote

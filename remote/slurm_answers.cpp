@@ -8,6 +8,7 @@
 #include "base/excerpt.h"
 #include "base/number_text.h"
 #include "remote/slurm.h"
+#include "remote/slurm_text.h"
 
 namespace heddle::remote {
 namespace {
@@ -15,62 +16,12 @@ namespace {
 // The comment last: it may have a '|' in it.
 constexpr const char* kQueueFormat = "%i|%u|%T|%r|%S|%L|%N|%P|%Q|%k";
 constexpr size_t kQueueFields = 10;
-constexpr const char* kNodesFormat = "%P|%a|%D|%T|%c|%m|%l|%G";
-constexpr size_t kNodesFields = 8;
-
-/// The last field takes the rest. Empty: there are fewer.
-std::vector<std::string> fields_of(std::string_view line, size_t count) {
-  std::vector<std::string> fields;
-  while (fields.size() + 1 < count) {
-    const size_t end = line.find('|');
-    if (end == line.npos) return {};
-    fields.emplace_back(line.substr(0, end));
-    line.remove_prefix(end + 1);
-  }
-  fields.emplace_back(line);
-  return fields;
-}
-
-/// The number that the text begins with: sinfo prints "4+" of nodes that differ.
-std::optional<int64_t> number_in(std::string_view text) {
-  int64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || number < 0) return std::nullopt;
-  return number;
-}
 
 std::optional<double> time_in(const std::string& text) {
   const auto number = number_in(text);
   // "2026-11-27T…": a Slurm that does not know kSlurmTimes.
   if (!number || text.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
   return static_cast<double>(*number);
-}
-
-/// The value of a KEY=VALUE word; empty: there is none.
-std::string value_of(const std::string& words, const std::string& key) {
-  const size_t at = (" " + words).find(" " + key + "=");
-  if (at == std::string::npos) return {};
-  const size_t begin = at + key.size() + 1;
-  return words.substr(begin, words.find_first_of(" \n", begin) - begin);
-}
-
-/// "gpu:a100:4(S:0-1)", "gpu:4", "gpu:a100:2,gpu:t4:1,shard:8".
-void read_gres(std::string_view text, PartitionNodes& nodes) {
-  while (!text.empty()) {
-    // A comma within parentheses does not end it.
-    size_t end = 0;
-    for (int depth = 0; end < text.size() && (depth > 0 || text[end] != ','); ++end)
-      depth += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
-    std::string_view one = text.substr(0, std::min(end, text.find('(')));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (!one.starts_with("gpu:")) continue;
-    one.remove_prefix(4);
-    const size_t colon = one.rfind(':');
-    const auto count = number_in(colon == one.npos ? one : one.substr(colon + 1));
-    if (!count || *count > std::numeric_limits<int32_t>::max() - nodes.gpus) continue;
-    nodes.gpus += static_cast<int32_t>(*count);
-    if (colon != one.npos && nodes.gpu_kind.empty()) nodes.gpu_kind = one.substr(0, colon);
-  }
 }
 
 bool is_held(const std::string& reason) { return reason.starts_with("JobHeld"); }
@@ -216,61 +167,6 @@ std::string words_of(const EndedJob& job) {
   return fmt::format("Slurm calls it {}{}{}", job.state,
                      job.exit_code.empty() ? "" : ", exit code " + job.exit_code,
                      job.reason.empty() || job.reason == "None" ? "" : ", " + job.reason);
-}
-
-std::vector<std::string> sinfo_words() { return {"sinfo", "-h", "-o", kNodesFormat}; }
-
-std::vector<PartitionNodes> partitions_from(const std::string& sinfo) {
-  std::vector<PartitionNodes> partitions;
-  std::istringstream lines(sinfo);
-  for (std::string line; std::getline(lines, line);) {
-    std::vector<std::string> fields = fields_of(line, kNodesFields);
-    if (fields.empty()) continue;
-    PartitionNodes nodes;
-    nodes.partition = std::move(fields[0]);
-    nodes.is_default = nodes.partition.ends_with('*');
-    if (nodes.is_default) nodes.partition.pop_back();
-    nodes.up = fields[1] == "up";
-    nodes.nodes = number_in(fields[2]).value_or(0);
-    nodes.state = std::move(fields[3]);
-    nodes.cores = number_in(fields[4]).value_or(0);
-    nodes.memory_bytes = number_in(fields[5]).value_or(0) * (int64_t{1} << 20);
-    nodes.time_limit = std::move(fields[6]);
-    read_gres(fields[7], nodes);
-    partitions.push_back(std::move(nodes));
-  }
-  return partitions;
-}
-
-Result<PartitionNodes> nodes_for(const Slurm& slurm, const std::vector<PartitionNodes>& all) {
-  std::string names;
-  std::vector<PartitionNodes> there;
-  for (const PartitionNodes& nodes : all) {
-    if (("|" + names + "|").find("|" + nodes.partition + "|") == std::string::npos)
-      names += (names.empty() ? "" : "|") + nodes.partition;
-    // A job may name several partitions; it runs in one of them.
-    const bool asked =
-        ("," + slurm.partition + ",").find("," + nodes.partition + ",") != std::string::npos;
-    if (slurm.partition.empty() ? nodes.is_default : asked) there.push_back(nodes);
-  }
-  if (there.empty())
-    return slurm.partition.empty()
-               ? fail("there is no default partition; valid: {}", names)
-               : fail("there is no partition {}; valid: {}", slurm.partition, names);
-  if (std::ranges::none_of(there, &PartitionNodes::up))
-    return fail("the partition {} is down", there.front().partition);
-  std::erase_if(there, [](const PartitionNodes& nodes) { return !nodes.up; });
-  const auto most = std::ranges::max_element(there, {}, &PartitionNodes::gpus)->gpus;
-  std::erase_if(there, [&](const PartitionNodes& n) { return n.gpus < slurm.gpus_per_node; });
-  if (there.empty())
-    return fail("no node of the partition has {} GPUs; valid: at most {}", slurm.gpus_per_node,
-                most);
-  int64_t count = 0;
-  for (const PartitionNodes& nodes : there) count += nodes.nodes;
-  if (count < slurm.nodes)
-    return fail("the job asks for {} nodes, and the partition has {} of the kind", slurm.nodes,
-                count);
-  return *std::ranges::min_element(there, {}, &PartitionNodes::cores);
 }
 
 }  // namespace heddle::remote

@@ -8,6 +8,7 @@
 #include "base/json_number.h"
 #include "base/json_text.h"
 #include "base/read_json.h"
+#include "remote/container.h"
 #include "remote/slurm.h"
 
 namespace heddle::remote {
@@ -113,6 +114,39 @@ void keep_keys(Target& target, const Target& before) {
       target.accepted_keys.push_back(key);
 }
 
+namespace {
+
+Result<> check_folder(const Target& target, const char* what, const std::string& path) {
+  if (!path.starts_with('/') && !path.starts_with("~/"))
+    return fail("target {}: {} \"{}\" is no folder; valid: /… or ~/…", target.name, what, path);
+  const std::filesystem::path folder(tidy_folder(path));
+  if (folder.lexically_normal() != folder || folder == "/")
+    return fail("target {}: {} \"{}\"; valid: a folder below /, without . and .. in its path",
+                target.name, what, path);
+  return {};
+}
+
+/// The prelude and the container.
+Result<> check_start_files(const Target& target) {
+  if (!target.prelude.empty() && !target.prelude.starts_with('/'))
+    return fail("target {}: prelude \"{}\"; valid: the absolute path of a file of this machine",
+                target.name, target.prelude);
+  if (target.container.empty()) return {};
+  const Result<Container> container = parse_container(target.container);
+  if (!container) return fail("target {}: {}", target.name, container.error().message);
+  if (container->kind == Container::Kind::pyxis && !target.slurm)
+    return fail("target {}: pyxis is a part of Slurm; valid elsewhere: apptainer:IMAGE",
+                target.name);
+  if (!target.slurm && target.hosts[0].is_this_machine())
+    return fail(
+        "target {}: containers are for hosts over SSH and for Slurm, whose engine is in "
+        "their root",
+        target.name);
+  return {};
+}
+
+}  // namespace
+
 Result<> check(const Target& target) {
   if (!is_name(target.name)) {
     return fail("target \"{}\": valid names are 1 to 64 of A-Z a-z 0-9 . _ -", target.name);
@@ -128,10 +162,11 @@ Result<> check(const Target& target) {
     if (const Result<> asked = check(*target.slurm); !asked)
       return fail("target {}: {}", target.name, asked.error().message);
   }
-  const std::filesystem::path root(tidy_folder(target.root));
-  if (root.lexically_normal() != root || root == "/")
-    return fail("target {}: root \"{}\"; valid: a folder below /, without . and .. in its path",
-                target.name, target.root);
+  if (const Result<> checked = check_folder(target, "root", target.root); !checked) return checked;
+  if (!target.data_root.empty())
+    if (const Result<> checked = check_folder(target, "data root", target.data_root); !checked)
+      return checked;
+  if (const Result<> checked = check_start_files(target); !checked) return checked;
   for (const Host& host : target.hosts) {
     if (host.is_this_machine() && target.hosts.size() > 1) {
       return fail("target {}: a host without an address; only {} has none", target.name,
@@ -195,6 +230,9 @@ std::string to_json(const Target& target) {
       {"name", target.name}, {"hosts", hosts}, {"root", target.root}, {"accepted_keys", keys}};
   if (target.public_addresses) object["public"] = true;
   if (target.slurm) object["slurm"] = json_of(*target.slurm);
+  if (!target.prelude.empty()) object["prelude"] = target.prelude;
+  if (!target.container.empty()) object["container"] = target.container;
+  if (!target.data_root.empty()) object["data_root"] = target.data_root;
   return json_text(object);
 }
 
@@ -206,6 +244,9 @@ Result<Target> target_from_json(const std::string& text) {
     Target target;
     target.name = object.at("name");
     target.root = object.value("root", target.root);
+    target.prelude = object.value("prelude", "");
+    target.container = object.value("container", "");
+    target.data_root = object.value("data_root", "");
     target.public_addresses = object.value("public", target.public_addresses);
     if (object.contains("slurm")) target.slurm = slurm_from(object.at("slurm"));
     for (const json& item : object.at("hosts")) {

@@ -56,10 +56,18 @@ struct Target {
   std::vector<AcceptedKey> accepted_keys;
   bool public_addresses = false;  // its ranks may listen where the internet reaches them
   std::optional<Slurm> slurm;     // ranks run in a job's nodes, which share `root` with the host
+  /// A file of this machine that the shell sources which starts a supervisor; empty: none.
+  std::string prelude = {};
+  /// A container for supervisors and ranks, "KIND:IMAGE" (container.h); empty: none.
+  std::string container = {};
+  /// The folder on each host for inputs and their tokens; empty: `root`.
+  std::string data_root = {};
   bool operator==(const Target&) const = default;
 
   /// The number of machines that run ranks, each with its part of a run.
   size_t parts() const;
+  /// The folder for inputs, as `root` and `data_root` have it.
+  const std::string& folder_of_data() const { return data_root.empty() ? root : data_root; }
   /// The host that a part is reached through.
   const Host& host_of(size_t part) const;
   /// The machine of a part, in words: "loom", of a job "node 2 of cluster".

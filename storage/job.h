@@ -1,5 +1,5 @@
-// A run that a batch system runs. While its job waits, and its hosts are in reach, the reason of
-// the run's Link has the queue's words: "waits in train for free nodes; position 3".
+// A run that a batch system runs. While its job waits, the run's Link has the queue's words, "waits
+// in train for free nodes; position 3": its state is then waiting, and the words are its cause.
 #pragma once
 
 namespace heddle::storage {

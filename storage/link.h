@@ -11,7 +11,8 @@ struct Link {
   double heard = 0;                     // the last answer of its hosts; 0: none yet
   std::optional<double> lost = {};      // since when there is no connection
   std::optional<double> next_try = {};  // of a lost one
-  std::string reason = {};              // why it was lost
+  std::string reason = {};              // why it was lost; else: why the batch system is silent
+  std::string waits = {};               // while its job waits: the queue's words (job.h)
 
   bool operator==(const Link&) const = default;
 };

@@ -258,15 +258,20 @@ CREATE TABLE step_blocks (
 CREATE INDEX step_blocks_by_id ON step_blocks (run, last_id, first_id);
 )sql";
 
+constexpr const char* kWaitingJobs = R"sql(
+-- While the run's job waits in a batch system's queue: the queue's words.
+ALTER TABLE links ADD COLUMN waits TEXT NOT NULL DEFAULT '';
+)sql";
+
 /// Chunks are packed since, and step records that they have the whole of are in blocks.
 void compact_again(Connection& connection) {
   compact_all(connection);
   fill_metric_summaries(connection);
 }
 
-constexpr std::array kMigrations = {Migration{kFirst}, Migration{kLineageAndLinks},
-                                    Migration{kMetricsAndChanges}, Migration{kQueue},
-                                    Migration{kStepBlocks, compact_again}};
+constexpr std::array kMigrations = {
+    Migration{kFirst}, Migration{kLineageAndLinks},           Migration{kMetricsAndChanges},
+    Migration{kQueue}, Migration{kStepBlocks, compact_again}, Migration{kWaitingJobs}};
 static_assert(kMigrations.size() == kSchemaVersion);
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "storage/reading.h"
 #include "storage/run_rows.h"
 #include "storage/schema.h"
+#include "storage/state_sql.h"
 #include "storage/step_block.h"
 #include "storage/store.h"
 #include "storage/trust.h"
@@ -23,7 +24,8 @@ namespace heddle::storage {
 namespace {
 
 #define HEDDLE_SUMMARY                                                                            \
-  "SELECT id, name, iif(id IN (SELECT run FROM queue), 'queued', state), cause, target, "         \
+  "SELECT id, name, " HEDDLE_STATE ", " HEDDLE_CAUSE                                              \
+  ", target, "                                                                                    \
   "recipe_name, created, started, finished, tags, notes, "                                        \
   "steps, tokens_per_second_per_rank, loss, loss_flag, sparkline, lineage, parent, parent_name, " \
   "parent_step, trashed, starred, archived, color, group_name, changed "                          \

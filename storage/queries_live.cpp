@@ -2,6 +2,9 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <deque>
+#include <future>
+#include <thread>
 
 #include "engine/telemetry/frame.h"
 #include "storage/connection.h"
@@ -34,10 +37,10 @@ Result<std::map<RunId, std::string>> Reader::colors() {
 Result<std::map<RunId, Link>> Reader::links() {
   return guarded(*connection_, [&]() -> Result<std::map<RunId, Link>> {
     std::map<RunId, Link> links;
-    Rows rows = connection_->query("SELECT run, heard, lost, next_try, reason FROM links");
+    Rows rows = connection_->query("SELECT run, heard, lost, next_try, reason, waits FROM links");
     while (rows.next()) {
       links[rows.integer(0)] = {rows.real(1), rows.optional_real(2), rows.optional_real(3),
-                                rows.text(4)};
+                                rows.text(4), rows.text(5)};
     }
     return links;
   });
@@ -104,11 +107,28 @@ Result<std::vector<RankSpans>> Reader::spans(RunId run, int64_t step) {
         "SELECT spans.rank, payload FROM spans JOIN records ON records.id = spans.record "
         "WHERE spans.run = ? AND spans.step = ? ORDER BY spans.rank",
         run, step);
-    while (rows.next()) {
-      auto record = telemetry::decode(telemetry::Type::spans, rows.blob(1));
+    // The ranks' records are large: as many at once as there are cores.
+    using Decoding = std::pair<int32_t, std::future<Result<telemetry::Record>>>;
+    std::deque<Decoding> decoding;
+    const auto take = [&]() -> Result<> {
+      auto [rank, result] = std::move(decoding.front());
+      decoding.pop_front();
+      auto record = result.get();
       if (!record) return fail(record);
-      timelines.push_back({small(rows, 0), std::move(std::get<telemetry::Spans>(*record))});
+      timelines.push_back({rank, std::move(std::get<telemetry::Spans>(*record))});
+      return {};
+    };
+    const size_t at_once = std::max(1U, std::thread::hardware_concurrency());
+    while (rows.next()) {
+      if (decoding.size() == at_once)
+        if (const Result<> taken = take(); !taken) return fail(taken);
+      decoding.emplace_back(small(rows, 0),
+                            std::async(std::launch::async, [payload = std::string(rows.blob(1))] {
+                              return telemetry::decode(telemetry::Type::spans, payload);
+                            }));
     }
+    while (!decoding.empty())
+      if (const Result<> taken = take(); !taken) return fail(taken);
     return timelines;
   });
 }

@@ -7,15 +7,15 @@
 namespace heddle::storage {
 
 std::string to_string(RunState state) {
-  constexpr const char* kNames[] = {"queued", "preparing", "running", "done",
-                                    "failed", "stopped",   "lost"};
+  constexpr const char* kNames[] = {"queued", "preparing", "waiting", "running",
+                                    "done",   "failed",    "stopped", "lost"};
   return kNames[static_cast<size_t>(state)];
 }
 
 std::optional<RunState> run_state(const std::string& name) {
   for (const RunState state :
-       {RunState::queued, RunState::preparing, RunState::running, RunState::done, RunState::failed,
-        RunState::stopped, RunState::lost}) {
+       {RunState::queued, RunState::preparing, RunState::waiting, RunState::running, RunState::done,
+        RunState::failed, RunState::stopped, RunState::lost}) {
     if (to_string(state) == name) return state;
   }
   return std::nullopt;

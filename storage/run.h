@@ -15,20 +15,19 @@ namespace heddle::storage {
 
 using RunId = int64_t;
 
-/// queued: it waits for its target (queue.h).
-enum class RunState { queued, preparing, running, done, failed, stopped, lost };
+/// queued: it waits for its target (queue.h). waiting: its job waits in a batch system's queue
+/// (job.h).
+enum class RunState { queued, preparing, waiting, running, done, failed, stopped, lost };
 
 /// "queued" … "lost".
 std::string to_string(RunState state);
 std::optional<RunState> run_state(const std::string& name);
 
-/// Not queued, preparing or running.
+/// Its ranks are gone, and nothing more comes.
 inline bool has_ended(RunState state) { return state > RunState::running; }
 
-/// Its ranks train, or are being started.
-inline bool is_going(RunState state) {
-  return state == RunState::preparing || state == RunState::running;
-}
+/// Its ranks train, are being started, or have a job that waits for its nodes.
+inline bool is_going(RunState state) { return state > RunState::queued && !has_ended(state); }
 
 /// A number, or words.
 using Value = std::variant<double, std::string>;
@@ -83,7 +82,7 @@ struct RunSummary {
   RunId id = 0;
   std::string name;
   RunState state = RunState::preparing;
-  std::string cause;  // why it failed, stopped or was lost
+  std::string cause;  // why it failed, stopped, was lost, or waits
   std::string target;
   std::string recipe_name;
   double created = 0;  // Unix seconds

@@ -288,11 +288,18 @@ Result<> set_link(Connection& connection, RunId run, const Link& link) {
   if (Result<> found = require_run(connection, run); !found) return found;
   if (connection.query("SELECT 1 FROM runs WHERE id = ? AND finished IS NOT NULL", run).next())
     return {};
+  std::string waited;
+  {
+    Rows rows = connection.query("SELECT waits FROM links WHERE run = ?", run);
+    if (rows.next()) waited = rows.text(0);
+  }
   connection.execute(
-      "INSERT INTO links (run, heard, lost, next_try, reason) VALUES (?, ?, ?, ?, ?) "
+      "INSERT INTO links (run, heard, lost, next_try, reason, waits) VALUES (?, ?, ?, ?, ?, ?) "
       "ON CONFLICT (run) DO UPDATE SET heard = max(heard, excluded.heard), lost = excluded.lost, "
-      "next_try = excluded.next_try, reason = excluded.reason",
-      run, link.heard, link.lost, link.next_try, link.reason);
+      "next_try = excluded.next_try, reason = excluded.reason, waits = excluded.waits",
+      run, link.heard, link.lost, link.next_try, link.reason, link.waits);
+  // Its state and cause follow from it.
+  if (waited != link.waits) touch(connection, run);
   return {};
 }
 

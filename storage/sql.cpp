@@ -7,6 +7,7 @@
 
 #include "storage/connection.h"
 #include "storage/sql_tables.h"
+#include "storage/state_sql.h"
 #include "storage/store.h"
 
 namespace heddle::storage {
@@ -15,7 +16,7 @@ namespace {
 /// The views of docs/sql.md. They hide the store's tables of the same names, which may change.
 constexpr const char* kViews = R"sql(
 CREATE TEMP VIEW runs AS
-  SELECT id, name, iif(id IN (SELECT run FROM main.queue), 'queued', state) AS state, cause, target,
+  SELECT id, name, )sql" HEDDLE_STATE R"sql( AS state, )sql" HEDDLE_CAUSE R"sql( AS cause, target,
     recipe_name AS recipe, created, started, finished, finished - started AS seconds, steps,
     CASE loss_flag WHEN 0 THEN loss WHEN 2 THEN 9e999 WHEN 3 THEN -9e999 END AS loss,
     tokens_per_second_per_rank, group_name, tags, notes, color, starred, archived, trashed,

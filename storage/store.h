@@ -7,7 +7,7 @@
 
 namespace heddle::storage {
 
-inline constexpr int kSchemaVersion = 5;
+inline constexpr int kSchemaVersion = 6;
 inline constexpr int kApplicationId = 0x4845444c;  // "HEDL"
 
 /// $XDG_DATA_HOME/heddle/heddle.sqlite.

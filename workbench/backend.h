@@ -13,6 +13,7 @@
 #include "base/secret.h"
 #include "engine/runs/launch.h"
 #include "engine/runs/run_files.h"
+#include "workbench/cluster_now.h"
 #include "workbench/place.h"
 #include "workbench/target_now.h"
 
@@ -40,7 +41,21 @@ using Pieces = std::vector<std::optional<std::string>>;
 struct Job {
   std::string id;
   bool waits = false;      // it is in the queue and has not begun
+  bool ends = false;       // it is being cleaned up: it may go back into the queue
   std::string words = {};  // "waits in train for free nodes; position 3"; empty: it is over
+};
+
+/// The largest that a job's nice may be here; Slurm's own is 2^31.
+inline constexpr int32_t kMaxNice = 10'000;
+
+/// A change to a job that waits; an empty text leaves what it is about.
+struct JobChange {
+  enum class Hold { keep, hold, release };
+  Hold hold = Hold::keep;
+  std::string time_limit = {};  // as sbatch takes it
+  std::string partition = {};
+  std::string qos = {};
+  std::optional<int32_t> nice = {};  // 0 to kMaxNice: the higher, the later it begins
 };
 
 class Backend {
@@ -81,6 +96,14 @@ class Backend {
   /// The job that a part runs in; none: there are no jobs here, or it was never submitted.
   virtual Result<std::optional<Job>> job(remote::Node&, const Share&) const {
     return std::optional<Job>{};
+  }
+  /// Its nodes and a person's jobs, asked over its first node; none: it is no cluster.
+  virtual Result<std::optional<ClusterNow>> cluster(const remote::Target&, remote::Node&) const {
+    return std::optional<ClusterNow>{};
+  }
+  /// Changes the job of a run that waits, by any of its parts.
+  virtual Result<> change(remote::Node& node, const Share&, const JobChange&) const {
+    return fail("{}: runs are no jobs there: there is no queue to change them in", node.name());
   }
 };
 

@@ -84,6 +84,19 @@ Result<> kill(const storage::RunDetail& run) { return ask(run, Order::kill); }
 
 Result<> checkpoint(const storage::RunDetail& run) { return ask(run, Order::checkpoint); }
 
+Result<> change_job(const storage::RunDetail& run, const JobChange& change) {
+  if (change.nice && (*change.nice < 0 || *change.nice > kMaxNice))
+    return fail("nice {}; valid: 0 to {}", *change.nice, kMaxNice);
+  const Result<Place> place = place_from_json(run.hosts);
+  if (!place) return fail("{}: {}", run.summary.name, place.error().message);
+  if (storage::has_ended(run.summary.state) || place->shares.empty())
+    return fail("{} is {}: it has no job that waits", run.summary.name,
+                storage::to_string(run.summary.state));
+  const auto node = remote::connect(place->target, place->target.host_of(0));
+  if (!node) return fail("{}", node.error().message);
+  return backend_of(place->target).change(**node, place->shares[0], change);
+}
+
 Result<> remove(storage::Writer& writer, const storage::RunDetail& run) {
   const bool waited = run.summary.state == storage::RunState::queued;
   if (waited)

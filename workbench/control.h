@@ -4,6 +4,7 @@
 #include "base/result.h"
 #include "storage/run.h"
 #include "storage/writer.h"
+#include "workbench/backend.h"
 
 namespace heddle::workbench {
 
@@ -16,6 +17,9 @@ Result<> kill(const storage::RunDetail& run);
 
 /// Asks the ranks to write a checkpoint when they have done their step, and to go on.
 Result<> checkpoint(const storage::RunDetail& run);
+
+/// Holds, releases or changes the job of a run that waits in a batch system's queue.
+Result<> change_job(const storage::RunDetail& run, const JobChange& change);
 
 /// Removes an ended or queued run for good: its directories on the hosts, then its rows. A host
 /// that cannot be reached leaves the run as it is; so does a run that is about to begin with its

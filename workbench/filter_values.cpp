@@ -167,7 +167,7 @@ std::string words_in(KeyKind kind, const storage::Value& value) {
 std::vector<std::string> state_names() {
   using enum storage::RunState;
   std::vector<std::string> names;
-  for (const auto state : {queued, preparing, running, done, failed, stopped, lost})
+  for (const auto state : {queued, preparing, waiting, running, done, failed, stopped, lost})
     names.push_back(storage::to_string(state));
   return names;
 }

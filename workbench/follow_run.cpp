@@ -35,8 +35,7 @@ constexpr milliseconds kQuietMost{30000};
 constexpr milliseconds kRetryFirst{500};
 constexpr milliseconds kRetryMost{15000};
 /// How often a batch system is asked for the run's job.
-constexpr std::chrono::seconds kWaitingJob{10};
-constexpr std::chrono::seconds kRunningJob{30};
+constexpr std::chrono::seconds kJobLook{10};
 /// Readings of one host before the next one's turn.
 constexpr int kMaxReadings = 16;
 /// How often an answer of the hosts is written down: each costs a commit.
@@ -50,12 +49,15 @@ double known_clock(const storage::RunDetail& run) {
   return ahead ? *ahead : 0;
 }
 
-/// The number of its job as the store knows it; empty: none.
-std::string known_job(const storage::RunDetail& run) {
+/// Its job as the store knows it; without a number: none.
+Job known_job(const storage::RunDetail& run) {
+  Job job;
   const auto found = run.environment.find(storage::kJob);
-  if (found == run.environment.end()) return {};
-  const auto* number = std::get_if<std::string>(&found->second);
-  return number ? *number : std::string();
+  if (found != run.environment.end())
+    if (const auto* number = std::get_if<std::string>(&found->second)) job.id = *number;
+  job.waits = run.summary.state == RunState::waiting;
+  if (job.waits) job.words = run.summary.cause;
+  return job;
 }
 
 /// How a run ended: among several hosts the first failure decides, then a loss, then a stop.
@@ -113,7 +115,8 @@ class RunFollower {
     for (size_t i = 0; i < place_.shares.size(); ++i)
       feeds_.emplace_back(writer, run_, place_, i, i == 0 ? known_clock(run) : 0);
     heard_.resize(feeds_.size());
-    known_job_ = known_job(run);
+    job_ = known_job(run);
+    quiet_in_queue_ = run.ranks.empty();
     quiet_since_ = steady_clock::now();
   }
 
@@ -168,9 +171,12 @@ class RunFollower {
       quiet_ = std::clamp(2 * silence, kQuietFirst, kQuietMost);
       quiet_since_ = steady_clock::now();
     }
-    if (Result<> looked = look_after_supervisors(); !looked) return fail(looked);
-    if (Result<> ended = end_with_the_first(); !ended) return fail(ended);
-    if (Result<> noted = note_job(); !noted) return fail(noted);
+    note_begin(came);
+    Result<> looked = look_after_supervisors();
+    if (looked) looked = end_with_the_first();
+    if (looked) looked = note_job();
+    if (!looked && !is_silence()) return fail(looked);
+    note_silence(looked ? "" : looked.error().message);
     note_heard(true);
     const bool all_drained = std::all_of(feeds_.begin(), feeds_.end(),
                                          [](const HostFeed& feed) { return feed.drained(); });
@@ -224,18 +230,48 @@ class RunFollower {
   /// Notes the batch system's state of the run's job, while the run goes on.
   Result<> note_job() {
     if (steady_clock::now() < job_look_ || feeds_.front().end()) return {};
-    const auto job = feeds_.front().job();
+    auto job = feeds_.front().job();
     if (!job) return fail(job);
-    job_look_ = steady_clock::now() + (*job && (*job)->waits ? kWaitingJob : kRunningJob);
+    job_look_ = steady_clock::now() + kJobLook;
     if (!*job) return {};
-    const bool flipped = job_ && job_->waits != (*job)->waits;
-    const bool is_new = known_job_ != (*job)->id;
-    job_ = std::move(*job);
-    if ((flipped || is_new) && !job_->words.empty())
-      line(telemetry::Level::info, fmt::format("job {} {}", job_->id, job_->words));
+    const bool is_new = job_.id != (*job)->id;
+    const bool turned = is_new || job_.waits != (*job)->waits;
+    if (turned) quiet_in_queue_ = false;
+    job_ = std::move(**job);
+    if (turned && !job_.words.empty())
+      line(telemetry::Level::info, fmt::format("job {} {}", job_.id, job_.words));
+    if (turned) noted_ = 0;
     if (!is_new) return {};
-    known_job_ = job_->id;
-    return writer_.set_environment(run_, {{storage::kJob, known_job_}}).get();
+    return writer_.set_environment(run_, {{storage::kJob, job_.id}}).get();
+  }
+
+  /// A waiting job whose logs grow has begun since the last look at the queue. Its logs may have
+  /// been behind when it began to wait.
+  void note_begin(bool came) {
+    if (!job_.waits) return;
+    if (!came) quiet_in_queue_ = true;
+    if (!came || !quiet_in_queue_) return;
+    job_.waits = false;
+    job_look_ = steady_clock::now() + kJobLook;
+    noted_ = 0;
+    line(telemetry::Level::info, fmt::format("job {} has begun", job_.id));
+  }
+
+  /// Whether it is the batch system that did not answer: the hosts are in reach, and so are the
+  /// logs.
+  bool is_silence() const {
+    return backend_of(place_.target).ends_parts() &&
+           std::ranges::all_of(feeds_, &HostFeed::connected);
+  }
+
+  void note_silence(const std::string& message) {
+    if (message.empty() == silence_.empty()) return;
+    silence_ = message;
+    noted_ = 0;
+    if (message.empty())
+      line(telemetry::Level::info, "the batch system answers again");
+    else
+      line(telemetry::Level::warning, message + "; the run is followed by its logs meanwhile");
   }
 
   /// Without the ranks of a failed host the others' would wait for them.
@@ -294,7 +330,7 @@ class RunFollower {
     if (!back && (lost_ || heard() - noted_ < kNote)) return;
     noted_ = heard();
     lost_.reset();
-    write({.heard = noted_, .reason = job_ && job_->waits ? job_->words : ""});
+    write({.heard = noted_, .reason = silence_});
     if (back) line(telemetry::Level::info, "following again");
   }
 
@@ -309,9 +345,10 @@ class RunFollower {
     if (first) line(telemetry::Level::warning, message + "; trying again");
   }
 
-  void write(const storage::Link& link) {
+  void write(storage::Link link) {
+    if (job_.waits) link.waits = job_.words;
     // Should the store be what fails, the next step says so.
-    [[maybe_unused]] const Result<> set = writer_.set_link(run_, link).get();
+    [[maybe_unused]] const Result<> set = writer_.set_link(run_, std::move(link)).get();
     changed_();
   }
 
@@ -343,11 +380,12 @@ class RunFollower {
   std::deque<HostFeed> feeds_;
   steady_clock::time_point quiet_since_;
   milliseconds quiet_ = kQuietFirst;
-  std::vector<double> heard_;  // by feed: when it last answered, Unix seconds
-  double noted_ = 0;           // what of it the store has
-  std::string known_job_;
-  std::optional<Job> job_;  // as the store has it
+  std::vector<double> heard_;    // by feed: when it last answered, Unix seconds
+  double noted_ = 0;             // what of it the store has
+  Job job_;                      // as the store has it; without a number: none
+  bool quiet_in_queue_ = false;  // since it waits, there was nothing to read
   steady_clock::time_point job_look_;
+  std::string silence_;         // the batch system does not answer: its words
   std::optional<double> lost_;  // since when a step fails
   std::mutex mutex_;
   std::condition_variable_any wake_;

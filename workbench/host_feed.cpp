@@ -19,6 +19,8 @@ constexpr uint64_t kFeedPiece = 1 << 20;
 constexpr uint64_t kAtOnce = 2 << 20;
 /// The error of a clock that is measured over a network, in seconds.
 constexpr double kClockNoise = 1;
+/// The batch system knows by then that a node is gone, and its queue has been asked again.
+constexpr std::chrono::seconds kFailureSettles{12};
 
 }  // namespace
 
@@ -91,15 +93,16 @@ Result<uint64_t> HostFeed::poll() {
 }
 
 void HostFeed::look_for_end(const std::optional<std::string>& file) {
-  stopped_.reset();
+  provisional_.reset();
+  if (!file) failed_since_.reset();
   if (!file) return;
   const auto json = read_json(*file, runs::kRunFile);
   Result<runs::End> end = json ? runs::end_from_json(*json) : fail(json);
   const launch::Part part{share_.folder, epoch_, share_.first_rank, share_.local_ranks};
   forged_ = !end || !launch::is_proven(*end, part, end_key_);
   if (forged_) return;
-  const bool may_go_on = backend_.ends_parts() && end->state == "stopped";
-  (may_go_on ? stopped_ : end_) = std::move(*end);
+  const bool may_go_on = backend_.ends_parts() && end->state != "done";
+  (may_go_on ? provisional_ : end_) = std::move(*end);
 }
 
 Result<> HostFeed::ingest(Log& log, std::string bytes) {
@@ -111,13 +114,26 @@ Result<> HostFeed::ingest(Log& log, std::string bytes) {
 }
 
 Result<runs::Status> HostFeed::status() {
-  return backend_.state(*node_, share_).map([this](runs::Status status) {
-    if (backend_.ends_parts() && status.condition == runs::Condition::ended && !end_)
-      end_ = status.end ? status.end : stopped_;
-    if (forged_ && status.condition == runs::Condition::ended)
-      status.condition = runs::Condition::lost;
-    return status;
-  });
+  Result<runs::Status> status = backend_.state(*node_, share_);
+  if (!status) return status;
+  const bool is_over = status->condition == runs::Condition::ended;
+  if (backend_.ends_parts() && is_over && !end_) end_ = status->end ? status->end : provisional_;
+  if (!is_over && provisional_ && provisional_->state == "failed")
+    if (const Result<> judged = judge_failure(); !judged) return fail(judged);
+  if (forged_ && is_over) status->condition = runs::Condition::lost;
+  return status;
+}
+
+/// Without a node its neighbours' ranks fail, and the job goes back into the queue. One that runs
+/// on waits for the failed part in vain.
+Result<> HostFeed::judge_failure() {
+  if (!failed_since_) failed_since_ = std::chrono::steady_clock::now();
+  if (std::chrono::steady_clock::now() - *failed_since_ < kFailureSettles) return {};
+  const Result<std::optional<Job>> job = this->job();
+  if (!job) return fail(job);
+  if (*job && ((*job)->waits || (*job)->ends)) return {};
+  end_ = provisional_;
+  return {};
 }
 
 Result<std::optional<Job>> HostFeed::job() { return backend_.job(*node_, share_); }

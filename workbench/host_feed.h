@@ -5,6 +5,7 @@
 // that all of the host's part is in the store.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -80,6 +81,7 @@ class HostFeed {
   };
 
   Result<> note_clock(double ahead);
+  Result<> judge_failure();
   /// Takes the end from end.json, if it is there and the supervisor's own.
   void look_for_end(const std::optional<std::string>& file);
   Result<> ingest(Log& log, std::string bytes);
@@ -100,7 +102,8 @@ class HostFeed {
   telemetry::LogReader supervisor_reader_;
   std::optional<uint64_t> supervisor_end_;  // where the end record begins, once it was seen
   std::optional<runs::End> end_;
-  std::optional<runs::End> stopped_;  // of a job: its end if it does not go on by itself
+  std::optional<runs::End> provisional_;  // of a job: its end unless it goes on by itself
+  std::optional<std::chrono::steady_clock::time_point> failed_since_;  // in its end.json
   std::optional<std::string> loss_;
   bool forged_ = false;
   bool drained_ = false;

@@ -12,9 +12,11 @@
 #include "base/signature.h"
 #include "engine/runs/launch.h"
 #include "remote/deploy.h"
+#include "remote/prelude.h"
 #include "remote/private_root.h"
 #include "workbench/backend.h"
 #include "workbench/checked_recipe.h"
+#include "workbench/host_links.h"
 #include "workbench/inputs.h"
 #include "workbench/paths.h"
 #include "workbench/place.h"
@@ -66,6 +68,7 @@ class Attempt {
         now_(now),
         device_(device_on(checked_.parsed.recipe, now)),
         progress_(parts.progress),
+        on_findings_(parts.on_findings),
         backend_(backend_of(request_.target)),
         queued_(parts.queued),
         run_(parts.queued.value_or(storage::CreatedRun{})),
@@ -77,6 +80,7 @@ class Attempt {
         return tl::unexpected(LaunchError{.message = created.error().message});
     Result<> launched = prepare_hosts();
     if (launched) launched = record_environment();
+    if (launched) launched = measure_network();
     if (launched) launched = start();
     if (launched) return run_;
     LaunchError error{.message = launched.error().message, .run = run_.id};
@@ -110,6 +114,24 @@ class Attempt {
     storage::Values values =
         environment_of(checked_.parsed.recipe, now_, bytes_of("hashing the data"));
     return writer_.set_environment(run_.id, std::move(values)).get();
+  }
+
+  /// Before several hosts start: whether each reaches every other, and which is slow. A cluster's
+  /// nodes are not known yet.
+  Result<> measure_network() {
+    if (nodes_.size() < 2) return {};
+    std::vector<std::string> engines;
+    for (const Share& share : place_.shares) engines.push_back(share.engine());
+    const auto measured = measure_links(request_.target, nodes_, engines,
+                                        [this](const std::string& what) { return tell(what); });
+    if (!measured) return fail(measured);
+    const auto slow = judge_links(request_.target, *measured);
+    const probe::Check check = check_of(*measured, slow);
+    const Finding finding{check.name, check.status, check.value, check.advice};
+    if (check.status == probe::Status::fail) return fail("{}", finding.line());
+    if (on_findings_ && check.status == probe::Status::warn) on_findings_({finding});
+    (void)keep_links(request_.target, *measured);  // the next launch measures again
+    return tell(finding.line());
   }
 
   /// Progress of the uploads of one step.
@@ -158,8 +180,13 @@ class Attempt {
                 .first_rank = static_cast<int32_t>(index) * ranks,
                 .local_ranks = ranks};
     if (Result<> made = node.make_folders(share.run_dir()); !made) return made;
-    Result<recipe::Recipe> there = recipe_there(node, *root);
+    const auto data = data_folder(node);
+    if (!data) return fail(data);
+    Result<recipe::Recipe> there = recipe_there(node, *data);
     if (!there) return fail(there);
+    // A container has no cache of the host's.
+    const bool own_cache = request_.target.data_root.empty() && request_.target.container.empty();
+    if (there->data.cache.empty() && !own_cache) there->data.cache = *data + "/tokens";
     // All hosts do the same.
     there->hardware.device = device_.gpus ? "cuda" : "cpu";
     std::vector<std::string> keys = path_keys();
@@ -167,7 +194,21 @@ class Attempt {
     const Result<std::string> text = with_values(checked_.text, *there, keys);
     if (!text) return fail(text);
     place_.shares.push_back(std::move(share));
-    return node.put_bytes(*text, place_.shares.back().run_dir() + "/recipe.toml", 0600);
+    const Share& added = place_.shares.back();
+    if (Result<> put = remote::put_start_script(node, request_.target, added.run_dir(),
+                                                added.engine(), device_.gpus);
+        !put)
+      return put;
+    return node.put_bytes(*text, added.run_dir() + "/recipe.toml", 0600);
+  }
+
+  /// Where inputs and their tokens are kept there.
+  Result<std::string> data_folder(remote::Node& node) {
+    Result<std::string> folder = node.expand(request_.target.folder_of_data());
+    if (!folder || request_.target.data_root.empty()) return folder;
+    if (const Result<> made = remote::make_private_root(node, *folder, {"blobs"}); !made)
+      return fail(made);
+    return folder;
   }
 
   /// Its id there; empty: this machine's own serves.
@@ -212,10 +253,19 @@ class Attempt {
     }
     if (Result<> started = backend_.start(parts); !started) return started;
     Result<> kept = writer_.set_state(run_.id, storage::RunState::running).get();
+    if (kept) kept = note_job();
     if (!kept)
       for (size_t i = 0; i < nodes_.size(); ++i)
         (void)backend_.order(*nodes_[i], place_.shares[i], Order::kill);
     return kept;
+  }
+
+  /// Until somebody follows the run, this is what is known of its job. Where the batch system does
+  /// not answer, that is for who follows it.
+  Result<> note_job() {
+    const auto job = backend_.job(*nodes_[0], place_.shares[0]);
+    if (!job || !*job || !(*job)->waits) return {};
+    return writer_.set_link(run_.id, {.waits = (*job)->words}).get();
   }
 
   storage::Writer& writer_;
@@ -225,6 +275,7 @@ class Attempt {
   const TargetNow& now_;
   const launch::DeviceChoice device_;
   const LaunchProgress& progress_;
+  const OnFindings& on_findings_;
   const Backend& backend_;
   const std::optional<storage::CreatedRun> queued_;  // stays queued when cancelled
   storage::CreatedRun run_;

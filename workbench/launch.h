@@ -54,7 +54,8 @@ struct LaunchError {
 /// false cancels the launch. Called from the launching thread.
 using LaunchProgress = std::function<bool(const std::string& what, uint64_t done, uint64_t total)>;
 
-/// Told what the preflight found, before anything is shipped. Called from the launching thread.
+/// Told what the preflight found, before anything is shipped, and where several hosts are to start,
+/// which of them the network is slow to. Called from the launching thread.
 using OnFindings = std::function<void(const std::vector<Finding>&)>;
 
 /// Checks the recipe here (a new run takes no folder that holds checkpoints) and the

@@ -27,6 +27,13 @@ std::string settings_folder() {
   return std::string(home && *home ? home : "/") + "/.config/heddle";
 }
 
+std::string cache_folder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache && *cache) return std::string(cache) + "/heddle";
+  const char* home = std::getenv("HOME");
+  return std::string(home && *home ? home : "/") + "/.cache/heddle";
+}
+
 std::string resources_folder() {
   const std::string installed = brought("../share/heddle");
   return installed.empty() ? HEDDLE_RESOURCES : installed;

@@ -8,6 +8,8 @@ namespace heddle::workbench {
 
 /// $XDG_CONFIG_HOME/heddle, or ~/.config/heddle.
 std::string settings_folder();
+/// $XDG_CACHE_HOME/heddle, or ~/.cache/heddle.
+std::string cache_folder();
 /// ../share/heddle from the executable when that exists, else the source tree's resources.
 std::string resources_folder();
 /// The sample recipes there.

@@ -79,6 +79,10 @@ class Preflight {
   void find_target() {
     if (!target_.error.empty()) return add("target", Status::fail, target_.error);
     add("target", Status::pass, backend_.reached(target_.target));
+    for (const std::string& slow : target_.slow_links)
+      add("network", Status::warn, slow + ", at the last look",
+          fmt::format("the launch measures again; heddle targets probe {} does, too",
+                      target_.target.name));
   }
 
   void find_data() {
@@ -139,9 +143,10 @@ class Preflight {
       const bool judged = check.name == "memory" || check.name == "cores" ||
                           check.name == "/dev/shm" || check.name == "GPUs";
       if (judged || (check.of_gpus && !device_.gpus)) continue;
-      // A GPU that is in use, or of an unknown kind, is worth a line; of other things only what
-      // fails.
-      if (check.status == Status::fail || (check.of_gpus && check.status == Status::warn))
+      // A GPU that is in use, or of an unknown kind, and what a prelude does are worth a line; of
+      // other things only what fails.
+      const bool told = check.of_gpus || check.name == "prelude";
+      if (check.status == Status::fail || (told && check.status == Status::warn))
         add(name_on(host, check.name), check.status, check.value, check.advice);
     }
   }
@@ -195,10 +200,14 @@ class Preflight {
                  ? std::min(checkpoint.keep, recipe_.training.steps / checkpoint.every) + 1
                  : 1;
     }
-    const auto shipped = static_cast<int64_t>(
-        backend_.has_our_files() ? 0
-                                 : (device_.gpus ? host.gpu_engine_bytes : host.engine_bytes) +
-                                       bytes_of_inputs(recipe_, host.blobs).missing);
+    const auto inputs = static_cast<int64_t>(
+        backend_.has_our_files() ? 0 : bytes_of_inputs(recipe_, host.blobs).missing);
+    auto shipped = static_cast<int64_t>(
+        backend_.has_our_files() ? 0 : (device_.gpus ? host.gpu_engine_bytes : host.engine_bytes));
+    if (host.free_data_bytes)
+      find_data_disk(host, inputs);
+    else
+      shipped += inputs;
     const auto [folder, room] = disk_of(host);
     const int64_t needed = kept * one + shipped;
     std::string what = kept == 0 ? "no checkpoints"
@@ -221,6 +230,15 @@ class Preflight {
                               : Status::pass;
     add(name_on(host, "disk"), status, what, status == Status::pass ? "" : remedy,
         "checkpoint.folder");
+  }
+
+  /// Inputs that are still to be brought to the target's own folder for them.
+  void find_data_disk(const HostNow& host, int64_t bytes) {
+    const bool fits = bytes <= *host.free_data_bytes;
+    add(name_on(host, "data disk"), fits ? Status::pass : Status::fail,
+        fmt::format("{} to bring there; {} free at {}", size(bytes), size(*host.free_data_bytes),
+                    target_.target.data_root),
+        fits ? "" : "free some space, or give the target another folder (--data-root)");
   }
 
   /// Where checkpoints go, and what is free there, where that can be told: of a disk that is full

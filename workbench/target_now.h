@@ -19,7 +19,8 @@ struct HostNow {
   std::string name;
   probe::Report report = {};
   // If the host does not have this machine's files:
-  std::set<std::string> blobs = {};  // names in ROOT/blobs
+  std::set<std::string> blobs = {};  // names in the `blobs` of the target's folder for inputs
+  std::optional<int64_t> free_data_bytes = {};  // there, where the target has a data root
   // Bytes of the engine still to be sent: for runs on CPUs, and for runs on GPUs where the host
   // has some and there is a plug-in.
   uint64_t engine_bytes = 0;
@@ -31,6 +32,7 @@ struct TargetNow {
   std::vector<HostNow> hosts = {};  // as the target's; empty when one could not be looked at
   std::string error = {};           // why not, and what to do
   std::optional<remote::ConnectError> refused = {};  // a host could not be reached or trusted
+  std::vector<std::string> slow_links = {};          // at the last measurement between these hosts
   // Why runs cannot use GPUs; empty: this machine's engine has its plug-in.
   std::string plugin_fault = {};
 };

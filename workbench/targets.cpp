@@ -6,6 +6,7 @@
 #include "base/json_text.h"
 #include "base/read_json.h"
 #include "workbench/backend.h"
+#include "workbench/host_links.h"
 
 namespace heddle::workbench {
 namespace {
@@ -39,6 +40,22 @@ storage::Target to_row(const SavedTarget& saved) {
   row.hosts = json_text(whole);
   if (saved.probe) row.probe = probe::to_json(*saved.probe);
   return row;
+}
+
+/// How the hosts reach each other, where the engine is on all of them.
+Result<probe::Check> check_network(const remote::Target& target, const Nodes& nodes) {
+  const auto engines = engines_there(target, nodes);
+  if (!engines) return fail(engines);
+  if (engines->empty())
+    return probe::Check{"network", probe::Status::unknown, "not measured yet",
+                        "the first launch brings the engine to the hosts, which measures it"};
+  const auto measured =
+      measure_links(target, nodes, *engines, [](const std::string&) { return Result<>{}; });
+  if (!measured) return fail(measured);
+  const auto slow = judge_links(target, *measured);
+  if (measured->faults.empty())
+    if (const Result<> kept = keep_links(target, *measured); !kept) return fail(kept);
+  return check_of(*measured, slow);
 }
 
 }  // namespace
@@ -92,6 +109,11 @@ Result<std::vector<probe::Report>> probe_target(storage::Writer& writer,
   if (!nodes) return fail("{}", nodes.error().message);
   auto reports = backend_of(target).probe(target, *nodes);
   if (!reports) return fail(reports);
+  if (nodes->size() > 1) {
+    auto check = check_network(target, *nodes);
+    if (!check) return fail(check);
+    reports->front().checks.push_back(std::move(*check));
+  }
   if (const Result<> saved = save_target(writer, {target, reports->front()}); !saved)
     return fail(saved);
   return reports;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <utility>
@@ -185,6 +186,13 @@ runs::End RankGroup::run() {
       log_(Level::error, "the run directory is gone: the ranks are stopped");
       terminate(launch_.grace_seconds);
     }
+    if (!stop_asked_ && any_running() && is_superseded()) {
+      stop_asked_ = true;
+      log_(Level::warning,
+           "state.json is gone: the job begins again elsewhere, or somebody has removed it; the "
+           "ranks are stopped");
+      terminate(launch_.grace_seconds);
+    }
     if (failed && !first_failed) {
       first_failed = failed;
       terminate(std::min(launch_.grace_seconds, kGraceAfterFailure));
@@ -215,6 +223,13 @@ bool RankGroup::is_directory_gone() {
   return false;
 }
 
+bool RankGroup::is_superseded() {
+  struct stat found {};
+  const bool there = stat(runs::state_file(run_dir_).c_str(), &found) == 0;
+  state_seen_ |= there;
+  return !there && errno == ENOENT && state_seen_;
+}
+
 void RankGroup::obey(int signal) {
   if (signal == SIGUSR1) {
     log_(Level::info, "checkpoint asked for");
@@ -222,6 +237,8 @@ void RankGroup::obey(int signal) {
     return;
   }
   const bool again = stop_asked_;
+  // Slurm says SIGTERM several times where it takes a job's nodes; its kill is SIGQUIT.
+  if (again && signal == SIGTERM && std::getenv("SLURM_JOB_ID") != nullptr) return;
   stop_asked_ = true;
   if (signal == SIGQUIT || again) {
     // One that has been killed for its delay already was not killed by this.

@@ -91,6 +91,9 @@ class RankGroup {
   /// Whether the path of the run directory leads nowhere, or to another folder. A look that fails
   /// otherwise says nothing; the first such failure is reported.
   bool is_directory_gone();
+  /// Whether state.json has been removed: a batch system, which has lost this node, starts the job
+  /// again.
+  bool is_superseded();
   /// Tells of ranks that have been stopped for a while.
   void tell_stopped();
   /// Seconds until there is something to do without a signal.
@@ -115,6 +118,7 @@ class RankGroup {
   bool stop_asked_ = false;  // by a user
   bool kill_asked_ = false;
   bool directory_lost_ = false;
+  bool state_seen_ = false;
   bool look_failed_ = false;                       // and was told
   bool terminated_ = false;                        // SIGTERM was sent
   bool killed_ = false;                            // SIGKILL was sent

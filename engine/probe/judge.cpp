@@ -88,25 +88,82 @@ Check disk(const Facts& facts) {
   const std::string value = size_text(*free) + " at " + folder;
   if (text_of(facts, "disk_writable") != "yes") {
     return check("free disk", Status::fail, value,
-                 "you may not write there: give the target another root folder");
+                 "you may not write there: give the target another root folder (--root)");
   }
-  if (text_of(facts, "disk_noexec") == "yes") {
-    return check(
-        "free disk", Status::fail, value,
-        "programs may not be run from there (noexec): give the target another root folder");
+  const bool for_data = text_of(facts, "use") == "data";
+  if (text_of(facts, "disk_noexec") == "yes" && !for_data) {
+    return check("free disk", Status::fail, value,
+                 "programs may not be run from there (noexec): give the target another root "
+                 "folder (--root)");
   }
+  if (const std::string fault = text_of(facts, "disk_fault"); !fault.empty()) {
+    return check("free disk", Status::fail,
+                 fmt::format("{}, but no file can be written: {}", value, excerpt(fault, 200)),
+                 "remove files of yours there, or give the target another root folder (--root)");
+  }
+  if (for_data)
+    return check("free disk", Least{0.0625, 1}.of(static_cast<double>(*free) / kGiB), value,
+                 "inputs and their tokens are kept there: free some space, or give the target "
+                 "another folder (--root)");
   return check(
       "free disk", Least{1, 5}.of(static_cast<double>(*free) / kGiB), value,
       "the engine takes 0.5 GiB, and logs and checkpoints come on top: free some space, or give "
-      "the target another root folder");
+      "the target another root folder (--root)");
 }
 
 Check inodes(const Facts& facts) {
   const auto free = number_of(facts, "inodes_free");
-  // Some file systems make inodes as needed and say 0 or "-".
-  if (!free || *free == 0) return {"free inodes", Status::pass, "as many as needed", ""};
+  // Some file systems make inodes as needed: they have 0 or "-" of them.
+  if (!free || number_of(facts, "inodes").value_or(*free) == 0)
+    return {"free inodes", Status::pass, "as many as needed", ""};
   return check("free inodes", Least{1000, 10000}.of(static_cast<double>(*free)),
-               count_text(static_cast<double>(*free)), "remove files that are no longer needed");
+               count_text(static_cast<double>(*free)),
+               "remove files that are no longer needed, or give the target another root folder "
+               "(--root)");
+}
+
+/// One of a quota's two halves: "1234* 1000 2000 -" of bytes or of files.
+struct Allowance {
+  int64_t used = 0;
+  int64_t limit = 0;  // 0: none
+
+  static Allowance read(std::istringstream& words) {
+    std::string used, soft, hard, grace;
+    words >> used >> soft >> hard >> grace;
+    Allowance read;
+    read.used = std::strtoll(used.c_str(), nullptr, 10);
+    read.limit = std::strtoll(hard.c_str(), nullptr, 10);
+    if (read.limit == 0) read.limit = std::strtoll(soft.c_str(), nullptr, 10);
+    return read;
+  }
+  int64_t left() const { return std::max<int64_t>(limit - used, 0); }
+};
+
+/// The user's own share of the disk; none where nobody limits it.
+std::optional<Check> quota(const Facts& facts) {
+  const std::string text = text_of(facts, "quota");
+  if (text.empty()) return std::nullopt;
+  std::istringstream words(text);
+  Allowance bytes = Allowance::read(words);
+  const Allowance files = Allowance::read(words);
+  if (bytes.limit > kMaxKiB || bytes.used > kMaxKiB) return std::nullopt;
+  std::string value;
+  Status status = Status::pass;
+  if (bytes.limit > 0) {
+    value = fmt::format("{} of {}", size_text(bytes.used * kKiB), size_text(bytes.limit * kKiB));
+    status = Least{1, 5}.of(static_cast<double>(bytes.left() * kKiB) / kGiB);
+  }
+  if (files.limit > 0) {
+    value += fmt::format("{}{} of {} files", value.empty() ? "" : ", ",
+                         count_text(static_cast<double>(files.used)),
+                         count_text(static_cast<double>(files.limit)));
+    const Status of_files = Least{1000, 10000}.of(static_cast<double>(files.left()));
+    if (of_files == Status::fail || status == Status::pass) status = of_files;
+  }
+  if (value.empty()) return std::nullopt;
+  return check("quota", status, value + " used",
+               "remove files of yours there, or give the target another root folder (--root), as "
+               "on the scratch file system");
 }
 
 /// Ranks on CPUs read each other's memory; NCCL goes through here.
@@ -166,6 +223,7 @@ Result<Report> judge(const std::string& output, double asked, double answered) {
   report.checks.push_back(limit(facts, "nofile", "open files", {256, 1024},
                                 "raise the limit: ulimit -n 4096, or /etc/security/limits.conf"));
   if (auto busy = load(facts)) report.checks.insert(report.checks.begin() + 3, std::move(*busy));
+  if (auto own = quota(facts)) report.checks.push_back(std::move(*own));
   report.time = answered;
   report.checks.push_back(clock(facts, asked, answered));
   GpuFindings found = judge_gpus(facts);

@@ -1,6 +1,6 @@
-# The probe: prints what this machine has as lines of `key<TAB>value`, and changes nothing.
+# The probe: prints what this machine has as lines of `key<TAB>value`, and leaves nothing behind.
 # $1: the root folder that runs will use (it need not exist yet). $2: "memory" for cores and memory
-# alone. Plain POSIX sh; a tool that is missing leaves its keys out.
+# alone; "data": nothing there is a program. Plain POSIX sh; a tool that is missing leaves its keys out.
 LC_ALL=C
 export LC_ALL
 tab=$(printf '\t')
@@ -57,8 +57,29 @@ while [ ! -d "$root" ] && [ "$root" != / ] && [ -n "$root" ]; do root=$(dirname 
 say disk_folder "$root"
 [ -w "$root" ] && say disk_writable yes || say disk_writable no
 say disk_free_kib "$(df -Pk -- "$root" 2>/dev/null | tail -n 1 | awk '{print $4}')"
+say inodes "$(df -Pi -- "$root" 2>/dev/null | tail -n 1 | awk '{print $2}')"
 say inodes_free "$(df -Pi -- "$root" 2>/dev/null | tail -n 1 | awk '{print $4}')"
+# What free space and permissions do not show: a quota that is used up, a file system that is read
+# only.
+if [ -w "$root" ]; then
+  if tried=$(mktemp -- "$root/.heddle-probe.XXXXXX" 2>&1); then
+    fault=$({ head -c 65536 /dev/zero > "$tried"; } 2>&1)
+    rm -f -- "$tried"
+  else
+    fault=$tried
+  fi
+  say disk_fault "${fault##*: }"
+fi
 mount_point=$(df -P -- "$root" 2>/dev/null | tail -n 1 | awk '{print $6}')
+device=$(df -P -- "$root" 2>/dev/null | tail -n 1 | awk '{print $1}')
+# Both print: used KiB, soft and hard limit, grace, then the same of files.
+timeout 5 quota -w -p 2>/dev/null | while read -r name limits; do
+  [ "$name" = "$device" ] && say quota "$limits"
+done
+timeout 5 lfs quota -q -u "$(id -un)" "$mount_point" 2>/dev/null | while read -r name limits; do
+  [ -n "$limits" ] && say quota "$limits"
+done
+say use "$2"
 while read -r _ point _ options _; do
   [ "$point" = "$mount_point" ] && case ,$options, in *,noexec,*) say disk_noexec yes ;; esac
 done < /proc/mounts

@@ -22,7 +22,7 @@ void ChartGroup::add(LineChart* chart) {
   });
   connect(chart, &LineChart::allShown, this, [this, chart] {
     for (LineChart* other : charts_) {
-      if (other != chart && sharesAxis(*other, *chart)) other->showAll();
+      if (other != chart && sharesAxis(*other, *chart)) other->followAll();
     }
   });
   connect(chart, &LineChart::crosshairMoved, this, [this, chart](std::optional<double> x) {

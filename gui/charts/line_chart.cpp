@@ -280,8 +280,15 @@ void LineChart::followXRange(double from, double to) {
 }
 
 void LineChart::showAll() {
-  if (!std::exchange(showsAll_, true)) Q_EMIT shownChanged();
+  if (std::exchange(showsAll_, true)) return;
   redraw();
+  Q_EMIT shownChanged();
+}
+
+void LineChart::followAll() {
+  if (std::exchange(showsAll_, true)) return;
+  timer_.start(0);
+  Q_EMIT shownChanged();
 }
 
 }  // namespace heddle::gui

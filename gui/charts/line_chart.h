@@ -110,9 +110,10 @@ class LineChart : public Card {
 
   /// The x range shown. `showAll`: all there is, growing with it.
   void setXRange(double from, double to);
-  /// The same, drawn after the events that wait: another chart has moved first.
-  void followXRange(double from, double to);
   void showAll();
+  /// The same after another chart has moved: drawn after the events that wait.
+  void followXRange(double from, double to);
+  void followAll();
   bool showsAll() const { return showsAll_; }
   Range xRange() const;
   /// Extent of the curves' x.

@@ -13,6 +13,10 @@ constexpr double kQuiet = 5;
 
 }  // namespace
 
+bool isFollowed(storage::RunState state) {
+  return state == storage::RunState::running || state == storage::RunState::waiting;
+}
+
 double unixNow() { return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000; }
 
 QString ageText(double seconds) {
@@ -45,15 +49,18 @@ ContactLook lookOf(const Contact& contact, double now) {
   if (heard && age >= kQuiet)
     return {Word::quiet, Tone::warn, QObject::tr("No response for %1").arg(ageText(age)), silence};
   if (contact.link && !contact.link->reason.empty())
-    return {Word::waiting, Tone::muted, QObject::tr("Its job waits"),
+    return {Word::silent, Tone::warn, QObject::tr("The queue does not answer"),
             QString::fromStdString(contact.link->reason)};
+  if (contact.link && !contact.link->waits.empty())
+    return {Word::waiting, Tone::muted, QObject::tr("Its job waits"),
+            QString::fromStdString(contact.link->waits)};
   return {};
 }
 
 StateLook lookOf(storage::RunState state, const ContactLook& contact) {
-  if (state != storage::RunState::running || contact.fresh()) return lookOf(state);
-  if (contact.word == ContactLook::Word::waiting) return lookOf(storage::RunState::queued);
-  return {QStringLiteral("unlinked"), contact.tone};
+  const bool heard = contact.fresh() || contact.word == ContactLook::Word::waiting;
+  return heard || !isFollowed(state) ? lookOf(state)
+                                     : StateLook{QStringLiteral("unlinked"), contact.tone};
 }
 
 QString askedText(const QString& asked, const ContactLook& contact) {
@@ -64,7 +71,7 @@ QString askedText(const QString& asked, const ContactLook& contact) {
 }
 
 Contact Contacts::of(const storage::RunSummary& run) const {
-  if (run.state != storage::RunState::running) return {};
+  if (!isFollowed(run.state)) return {};
   const auto link = links.find(run.id);
   return {link == links.end() ? std::nullopt : std::optional(link->second), followed};
 }

@@ -17,7 +17,8 @@ struct Contact {
 };
 
 struct ContactLook {
-  enum class Word { fresh, waiting, quiet, lost, unfollowed };  // waiting: for its job
+  // waiting: for its job. silent: the batch system is, the run's logs come.
+  enum class Word { fresh, waiting, silent, quiet, lost, unfollowed };
   Word word = Word::fresh;
   Tone tone = Tone::good;
   QString title;  // "Connection lost"; empty while fresh
@@ -25,6 +26,8 @@ struct ContactLook {
   bool fresh() const { return word == Word::fresh; }
 };
 
+/// Whether somebody should hear of a run in this state: it runs, or its job waits.
+bool isFollowed(storage::RunState state);
 /// `now`: Unix seconds.
 ContactLook lookOf(const Contact& contact, double now);
 /// The state of a run together with its contact.

@@ -8,6 +8,8 @@ StateLook lookOf(storage::RunState state) {
       return {QStringLiteral("more"), Tone::muted};
     case storage::RunState::preparing:
       return {QStringLiteral("clock"), Tone::accent};
+    case storage::RunState::waiting:
+      return {QStringLiteral("queue"), Tone::muted};
     case storage::RunState::running:
       return {QStringLiteral("dot"), Tone::good};
     case storage::RunState::done:

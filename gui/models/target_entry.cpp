@@ -8,8 +8,9 @@ namespace heddle::gui {
 
 QString addressOf(const TargetEntry& entry) {
   if (entry.isThisMachine()) return QObject::tr("this computer, no SSH");
-  if (entry.target.slurm && entry.target.hosts.front().is_this_machine())
-    return QObject::tr("Slurm on this computer");
+  if (entry.target.hosts.front().is_this_machine())
+    return entry.target.slurm ? QObject::tr("Slurm on this computer")
+                              : QObject::tr("this computer, no SSH");
   QStringList hosts;
   for (const remote::Host& host : entry.target.hosts) {
     QString text = QString::fromStdString(host.address);

@@ -11,6 +11,7 @@
 #include "gui/theme/icons.h"
 #include "remote/target.h"
 #include "storage/queries.h"
+#include "workbench/cluster_now.h"
 
 namespace heddle::gui {
 
@@ -19,6 +20,7 @@ struct TargetEntry {
   remote::Target target;
   bool offered = false;  // a host of ~/.ssh/config, not added yet
   std::optional<probe::Report> report;
+  std::optional<workbench::ClusterNow> cluster;  // of this session's last probe
   QString error;      // the last attempt to connect failed: why
   QString lost;       // a run there goes on, and its connection is lost: why
   bool busy = false;  // being connected to

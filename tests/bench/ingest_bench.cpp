@@ -17,6 +17,7 @@
 
 #include "gui/theme/theme.h"
 #include "gui/window/main_window.h"
+#include "tests/bench/delay_probe.h"
 #include "tests/bench/scale_stores.h"
 #include "tests/support/results.h"
 
@@ -28,7 +29,6 @@ namespace {
 // 10 runs × 200 metrics × 10 steps a second.
 constexpr int kIngestRuns = 10, kIngestMetrics = 200, kStepsASecond = 10;
 constexpr auto kBeat = std::chrono::milliseconds(1000 / kStepsASecond);
-constexpr int kProbeMs = 10;
 constexpr double kMaxDelayMs = 50, kMaxBytesASample = 12, kMaxGrowthMiB = 8;
 constexpr size_t kMemoryEveryS = 10, kFilledS = 60;  // caches are full after that
 
@@ -119,7 +119,8 @@ int main(int argc, char** argv) {
 
   auto writer = must(storage::Writer::open(store.toStdString()));
   must(writer->take_lease());
-  std::vector<double> delays, memory;
+  std::vector<double> memory;
+  bench::DelayProbe probe;
   double late = 0, pages = 0;
   std::vector<storage::RunId> runs;
   {
@@ -135,20 +136,14 @@ int main(int argc, char** argv) {
     QObject::connect(&changes, &QTimer::timeout, &session, &Session::storeChanged);
     changes.start(250);
 
-    QElapsedTimer clock;
-    clock.start();
-    qint64 due = kProbeMs;
-    QTimer probe;
-    probe.setTimerType(Qt::PreciseTimer);
-    QObject::connect(&probe, &QTimer::timeout, [&] {
-      const qint64 now = clock.elapsed();
-      delays.push_back(static_cast<double>(std::max<qint64>(0, now - due)));
-      due = now + kProbeMs;
-      if (static_cast<size_t>(now) > 1000 * kMemoryEveryS * (memory.size() + 1))
+    probe.start();
+    QTimer watch;
+    QObject::connect(&watch, &QTimer::timeout, [&] {
+      if (static_cast<size_t>(probe.elapsed()) > 1000 * kMemoryEveryS * (memory.size() + 1))
         memory.push_back(residentNow());
       if (feed.done()) QCoreApplication::quit();
     });
-    probe.start(kProbeMs);
+    watch.start(100);
     QApplication::exec();
     late = feed.late();
     pages = static_cast<double>(sqlite3_memory_used()) / (1 << 20);
@@ -166,15 +161,14 @@ int main(int argc, char** argv) {
       lost += steps - static_cast<int64_t>(must(reader.samples(run, name, 0)).size());
   const double samples = static_cast<double>(steps) * kIngestRuns * kIngestMetrics;
   const double bytes = static_cast<double>(QFileInfo(store).size()) / samples;
-  std::sort(delays.begin(), delays.end());
-  const double p99 = delays[delays.size() * 99 / 100];
+  const double p99 = probe.delay(0.99);
   fmt::print(
       "{:.0f} samples in {} s; the feed was at most {:.1f} s behind; ranks trained to the end: "
       "{}\n",
       samples, seconds, late, trained ? "yes" : "no");
   fmt::print(
       "event loop delay: median {:.0f}, p99 {:.0f} ms (at most {:.0f}): {}; longest {:.0f} ms\n",
-      delays[delays.size() / 2], p99, kMaxDelayMs, verdict(p99 <= kMaxDelayMs), delays.back());
+      probe.delay(0.5), p99, kMaxDelayMs, verdict(p99 <= kMaxDelayMs), probe.delay(1));
   double growth = 0;
   if (memory.size() > kFilledS / kMemoryEveryS) {
     // Between compactions.

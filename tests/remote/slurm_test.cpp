@@ -8,7 +8,9 @@
 #include <fstream>
 
 #include "base/process.h"
+#include "remote/container.h"
 #include "remote/quote.h"
+#include "remote/slurm_nodes.h"
 #include "tests/support/results.h"
 #include "tests/support/test_class.h"
 
@@ -31,6 +33,20 @@ constexpr const char* kNodes =
     "gpu|up|8|mixed|128|1031000+|2-00:00:00|gpu:a100:4(S:0,1),shard:16\n"
     "gpu|up|1|down*|64|515000|2-00:00:00|gpu:2\n"
     "closed|down|3|idle|64|515000|1:00:00|(null)\n";
+
+constexpr const char* kShown =
+    "NodeName=n1 Arch=x86_64 CPUAlloc=64 CPUEfctv=128 CPUTot=128 Gres=gpu:h100:8(S:0-1) "
+    "GresDrain=N/A GresUsed=gpu:h100:4(IDX:0-3) OS=Linux 6.1.0 #1 SMP RealMemory=2063000 "
+    "State=MIXED ThreadsPerCore=2 Partitions=h100,debug BootTime=2026-11-01T10:00:00\n"
+    "NodeName=n2 CPUAlloc=128 CPUTot=128 Gres=gpu:h100:8 GresUsed=gpu:h100:8(IDX:0-7) "
+    "RealMemory=2063000 State=ALLOCATED Partitions=h100\n"
+    "NodeName=n3 CPUAlloc=0 CPUTot=128 Gres=gpu:h100:8 GresUsed=gpu:h100:0(IDX:N/A) "
+    "RealMemory=2063000 State=IDLE+DRAIN Partitions=h100 Reason=row remaps of GPU 3 "
+    "[root@2026-11-20T08:00:00]\n"
+    "NodeName=n4 CPUAlloc=0 CPUTot=128 Gres=(null) GresUsed=gpu:0 RealMemory=515000 State=DOWN* "
+    "Partitions=cpu Reason=Not responding [slurm@2026-11-20T08:00:00]\n"
+    "NodeName=n5 CPUAlloc=0 CPUTot=128 RealMemory=515000 State=IDLE Partitions=cpu\n"
+    "slurm_load_node error\n";
 
 BatchJob job_of(int nodes) {
   BatchJob job;
@@ -90,6 +106,21 @@ class SlurmTest : public QObject {
     QCOMPARE(read.out, job.engine + "\n" + job.run_dir + "\n2\n" + job.run_dir + "-0\n0\n");
     QCOMPARE(job_of(1).part_dir(0), job.run_dir);
     QCOMPARE(job.part_dir(1), job.run_dir + "-1");
+  }
+
+  // Slurm here has no pyxis: a function in the place of srun shows the words that it would get.
+  void tasks_are_put_into_the_container_of_pyxis() {
+    BatchJob job = job_of(2);
+    job.srun_options = pyxis_options("nvcr.io#nvidia/pytorch:25.01", {"/scratch/ada", "/data"});
+    std::string script = batch_script(job);
+    const size_t begin = script.find("srun_here() {");
+    QVERIFY(begin != std::string::npos);
+    script = "srun() { printf '%s\\n' \"$@\"; }\n" +
+             script.substr(begin, script.find("}\n", begin) - begin) + "}\nsrun_here --nodes=2 a\n";
+    const auto read = must(process::run({.argv = {"/bin/sh"}, .input = script}));
+    QCOMPARE(read.out, std::string("--container-image=nvcr.io#nvidia/pytorch:25.01\n"
+                                   "--container-mounts=/scratch/ada:/scratch/ada,/data:/data\n"
+                                   "--nodes=2\na\n"));
   }
 
   // The script itself, with commands in place of Slurm's.
@@ -269,6 +300,30 @@ class SlurmTest : public QObject {
     VERIFY_SAYS(nodes_for({.partition = "closed"}, all), "closed is down");
     VERIFY_SAYS(nodes_for({.partition = "gpu", .gpus_per_node = 8}, all), "valid: at most 4");
     VERIFY_SAYS(nodes_for({.nodes = 3}, all), "asks for 3 nodes, and the partition has 2");
+  }
+
+  void nodes_and_what_jobs_have_of_them() {
+    using Use = ClusterNode::Use;
+    const auto all = cluster_nodes_from(kShown);
+    std::vector<Use> uses;
+    for (const ClusterNode& node : all) uses.push_back(node.use());
+    QCOMPARE(uses, std::vector({Use::mixed, Use::allocated, Use::draining, Use::down, Use::idle}));
+    QCOMPARE(all[0].gpus, 8);
+    QCOMPARE(all[0].gpus_used, 4);
+    QCOMPARE(all[0].gpu_kind, std::string("h100"));
+    QCOMPARE(all[0].cores_used, int64_t{64});
+    QCOMPARE(all[0].memory_bytes, int64_t{2063000} << 20);
+    QCOMPARE(all[2].reason, std::string("row remaps of GPU 3"));
+    QCOMPARE(all[3].reason, std::string("Not responding"));
+    QCOMPARE(all[3].gpus, 0);
+    const auto names = [&](const Slurm& slurm) {
+      std::string names;
+      for (const ClusterNode& node : nodes_in(slurm, "cpu", all)) names += node.name + " ";
+      return names;
+    };
+    QCOMPARE(names({.partition = "h100"}), std::string("n1 n2 n3 "));
+    QCOMPARE(names({.partition = "debug,cpu"}), std::string("n1 n4 n5 "));
+    QCOMPARE(names({}), std::string("n4 n5 "));
   }
 
   void a_target_keeps_its_options() {

@@ -81,6 +81,33 @@ class RunsTest : public QObject {
     QCOMPARE(seconds_taken(store.summary(mute)), std::optional(0.0));
   }
 
+  // Whoever reads what has changed hears of it.
+  void a_run_whose_job_waits() {
+    StoreFixture store;
+    const RunId run = store.create();
+    must(store.writer->set_link(run, {.heard = 1, .waits = "waits in train"}));
+    QCOMPARE(store.summary(run).state, RunState::preparing);
+    must(store.writer->set_state(run, RunState::running));
+    const int64_t before = must(store.reader.runs_changed_since(0)).cursor;
+    must(store.writer->set_link(run, {.heard = 2, .waits = "waits in train; position 3"}));
+    // A lost connection does not make it run.
+    must(store.writer->set_link(
+        run, {.heard = 2, .lost = 3.0, .reason = "cut", .waits = "waits in train; position 3"}));
+    QCOMPARE(store.summary(run).state, RunState::waiting);
+    QCOMPARE(store.summary(run).cause, std::string("waits in train; position 3"));
+    QCOMPARE(must(store.reader.unfinished_runs()).at(0).state, RunState::waiting);
+    const auto changes = must(store.reader.runs_changed_since(before)).changed;
+    QCOMPARE(changes.size(), size_t{1});
+    QCOMPARE(changes[0].state, RunState::waiting);
+    must(store.writer->set_link(run, {.heard = 4}));
+    QCOMPARE(store.summary(run).state, RunState::running);
+    QCOMPARE(store.summary(run).cause, std::string());
+    must(store.writer->set_link(run, {.heard = 5, .waits = "waits in train"}));
+    must(store.writer->set_state(run, RunState::stopped, "by a user"));
+    QCOMPARE(store.summary(run).state, RunState::stopped);
+    QCOMPARE(store.summary(run).cause, std::string("by a user"));
+  }
+
   void a_clock_that_went_back_makes_no_duration() {
     StoreFixture store;
     const RunId run = store.create();

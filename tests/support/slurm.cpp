@@ -50,7 +50,10 @@ ReturnToService=2
 SchedulerParameters=batch_sched_delay=0,sched_min_interval=1
 NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={first} CPUs=4 RealMemory=32000
 NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={second} CPUs=4 RealMemory=32000
-PartitionName=train Nodes=n1,n2 Default=YES State=UP
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+PartitionName=train Nodes=n1,n2 Default=YES State=UP PriorityTier=1
+PartitionName=urgent Nodes=n1,n2 State=UP PriorityTier=10 PreemptMode=OFF
 PartitionName=closed Nodes=n2 State=DOWN
 )";
 
@@ -61,9 +64,23 @@ cd "$1"
 munged --foreground --force --num-threads=1 --key-file="$1/munge.key" --socket="$1/munge.socket" \
   --pid-file="$1/munge.pid" --log-file="$1/munge.log" --seed-file="$1/munge.seed" > munged.out 2>&1 &
 until [ -S "$1/munge.socket" ]; do sleep 0.05; done
-slurmctld -D -i > slurmctld.out 2>&1 &
-slurmd -D -N n1 > slurmd.n1.out 2>&1 &
-slurmd -D -N n2 > slurmd.n2.out 2>&1 &
+keep() {  # $1: the daemon's name; the rest: its command. NAME.off stops it, NAME.stopped says so.
+  name=$1 signal=KILL
+  [ "$name" != slurmctld ] || signal=TERM  # it keeps what it knows
+  shift
+  while :; do
+    "$@" >> "$name.out" 2>&1 &
+    while [ ! -e "$name.off" ]; do sleep 0.1; done
+    kill -$signal $! 2> /dev/null || :
+    wait $! 2> /dev/null || :
+    : > "$name.stopped"
+    while [ -e "$name.off" ]; do sleep 0.1; done
+    rm -f "$name.stopped"
+  done
+}
+keep slurmctld slurmctld -D -i &
+keep slurmd.n1 slurmd -D -N n1 &
+keep slurmd.n2 slurmd -D -N n2 &
 wait
 )sh";
 
@@ -72,6 +89,14 @@ std::string short_host_name() {
   uname(&system);
   const std::string name = system.nodename;
   return name.substr(0, name.find('.'));
+}
+
+/// At most half a minute: whoever needs it finds out.
+template <typename Done>
+void await(Done done) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!done() && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
 std::string text_of(const std::string& file) {
@@ -97,7 +122,7 @@ Result<std::unique_ptr<Slurm>> Slurm::start() {
   if (!mkdtemp(folder.data())) return fail("no folder {}: {}", folder, std::strerror(errno));
   std::unique_ptr<Slurm> slurm(new Slurm(folder));
   slurm->write_configuration();
-  setenv("SLURM_CONF", (folder + "/slurm.conf").c_str(), 1);
+  setenv("SLURM_CONF", slurm->configuration().c_str(), 1);
   if (const Result<> started = slurm->start_daemons(); !started) return fail(started);
   if (const Result<> ready = slurm->await_nodes(); !ready) return fail(ready);
   return slurm;
@@ -149,6 +174,22 @@ Result<> Slurm::await_nodes() const {
   }
   return fail("Slurm's nodes are not ready: {}{}{}", text_of(folder_ + "/munged.out"),
               text_of(folder_ + "/slurmctld.out"), text_of(folder_ + "/slurmd.n1.out"));
+}
+
+void Slurm::stop(const std::string& daemon) const {
+  const std::string file = folder_ + "/" + daemon;
+  std::ofstream(file + ".off") << "";
+  await([&] { return fs::exists(file + ".stopped"); });
+}
+
+void Slurm::start_again(const std::string& daemon) const {
+  const std::string file = folder_ + "/" + daemon;
+  fs::remove(file + ".off");
+  await([&] {
+    if (fs::exists(file + ".stopped")) return false;
+    const auto answer = process::run({.argv = {"scontrol", "ping"}});
+    return answer && answer->out.find("is UP") != std::string::npos;
+  });
 }
 
 remote::Target Slurm::target(int nodes) const {

@@ -25,6 +25,16 @@ class Slurm {
   Slurm(const Slurm&) = delete;
   Slurm& operator=(const Slurm&) = delete;
 
+  /// Kills "slurmd.n1" or "slurmd.n2", or ends "slurmctld"; the jobs' processes go on.
+  void stop(const std::string& daemon) const;
+  /// A stopped one; the controller goes on with the jobs that it had.
+  void start_again(const std::string& daemon) const;
+
+  /// What all of the cluster's machines share.
+  const std::string& folder() const { return folder_; }
+  /// The SLURM_CONF of its commands.
+  std::string configuration() const { return folder_ + "/slurm.conf"; }
+
   /// "cluster": this machine as its login node, jobs of `nodes` nodes of the partition "train".
   remote::Target target(int nodes = 1) const;
 

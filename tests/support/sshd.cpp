@@ -22,7 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// $1: the test's folder, $2: the home's mount options or 0. Runs as the first process of the node.
+// $1: the test's folder, $2: the home's mount options or 0, $3: a shared folder or nothing. Runs as
+// the first process of the node.
 constexpr const char* kNode = R"sh(
 set -e
 folder=$1 home_options=$2
@@ -50,6 +51,7 @@ if [ "$home_options" = 0 ]; then mount --bind "$folder/home" "$root/root"
 else mount -t tmpfs -o "$home_options" home "$root/root"
 fi
 mount --bind "$folder/sshd" "$root/sshd"
+if [ -n "$3" ]; then mkdir -p "$root$3"; mount --bind "$3" "$root$3"; fi
 exec chroot "$root" /usr/sbin/sshd -D -e -f /sshd/config
 )sh";
 
@@ -160,6 +162,19 @@ Result<> Sshd::mend_cable() {
   return all({{"ip", "-n", network(), "route", "delete", "blackhole", subnet() + "1/32"}});
 }
 
+Result<> Sshd::cut_from(const Sshd& other) {
+  return all({{"ip", "-n", network(), "route", "add", "blackhole", other.address_ + "/32"}});
+}
+
+Result<> Sshd::limit_cable(const std::string& rate) {
+  const auto limit = [&](std::vector<std::string> tc, const std::string& device) {
+    tc.insert(tc.end(), {"qdisc", "add", "dev", device, "root", "tbf", "rate", rate, "burst",
+                         "16kb", "latency", "50ms"});
+    return tc;
+  };
+  return all({limit({"tc"}, network()), limit({"tc", "-n", network()}, "eth0")});
+}
+
 void Sshd::let_in(const std::string& public_key_file) {
   std::ofstream(folder_ + "/sshd/authorized_keys", std::ios::app)
       << std::ifstream(public_key_file).rdbuf();
@@ -237,7 +252,8 @@ Result<> Sshd::start_again() {
   const std::string where = options_.own_network ? "exec ip netns exec " + network() : "exec";
   const std::string line = where + " unshare --mount --pid --fork --kill-child=KILL /bin/sh -c " +
                            remote::quote(kNode) + " sh " + remote::quote(folder_) + " " + home +
-                           " < /dev/null > " + remote::quote(log) + " 2>&1";
+                           " " + remote::quote(options_.shared) + " < /dev/null > " +
+                           remote::quote(log) + " 2>&1";
   std::array<char*, 4> argv{const_cast<char*>("/bin/sh"), const_cast<char*>("-c"),
                             const_cast<char*>(line.c_str()), nullptr};
   if (posix_spawn(&pid_, argv[0], nullptr, nullptr, argv.data(), environ) != 0) {
@@ -252,6 +268,12 @@ Result<> Sshd::start_again() {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   return {};
+}
+
+void Sshd::drop_connections() const {
+  // The listener is the only child of `unshare`; each of its own serves a connection.
+  (void)checked({"/bin/sh", "-c", "pkill -KILL -x sshd -P \"$(pgrep -P \"$1\")\"", "sh",
+                 std::to_string(pid_)});
 }
 
 void Sshd::stop() {

@@ -25,6 +25,8 @@ struct SshdOptions {
   bool own_network = false;
   /// A folder whose files are the node's /sshd; a host_key among them is the node's, as it is.
   std::string files = {};
+  /// A folder of this machine that the node has, too, at the same path.
+  std::string shared = {};
   /// Lines of its sshd_config that go before ours.
   std::string config = {};
 };
@@ -58,6 +60,8 @@ class Sshd {
   /// The same folder as the node itself names it.
   static std::string home_there() { return "/root"; }
 
+  /// Cuts all connections; what they have started goes on.
+  void drop_connections() const;
   /// Kills the node: sshd, its sessions, all that it started.
   void stop();
   Result<> start_again();
@@ -68,6 +72,10 @@ class Sshd {
   /// From now on the node's packets vanish without a sign. With own_network.
   Result<> cut_cable();
   Result<> mend_cable();
+  /// From now on no packet of the node reaches another one. With own_network.
+  Result<> cut_from(const Sshd& other);
+  /// From now on the cable carries no more, either way: "20mbit". With own_network.
+  Result<> limit_cable(const std::string& rate);
 
  private:
   Sshd(SshdOptions options, std::string folder);

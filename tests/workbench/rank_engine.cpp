@@ -17,6 +17,7 @@
 #include "engine/checkpoint/reader.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/launch/supervise.h"
+#include "engine/links/command.h"
 #include "engine/recipe/parse.h"
 #include "engine/runs/checkpoint_folder.h"
 #include "engine/runs/last_word.h"
@@ -130,7 +131,7 @@ int main(int argc, char** argv) {
   using launch::SuperviseAction;
   launch::SuperviseOptions options;
   CLI::App app;
-  CLI::App* supervise = app.add_subcommand("supervise")->required();
+  CLI::App* supervise = app.add_subcommand("supervise");
   supervise->add_option("--run-dir", options.run_dir)->required();
   supervise->add_flag("--secret-stdin", options.secret_on_stdin);
   supervise->add_flag("--attached", options.attached);
@@ -139,6 +140,9 @@ int main(int argc, char** argv) {
   supervise->add_flag_callback("--status", [&] { options.action = SuperviseAction::status; });
   supervise->add_flag_callback("--stop", [&] { options.action = SuperviseAction::stop; });
   supervise->add_flag_callback("--kill", [&] { options.action = SuperviseAction::kill; });
+  links::CommandOptions links;
+  const CLI::App* measure = links::add_command(app, links);
   CLI11_PARSE(app, argc, argv);
+  if (*measure) return links::run_command(links);
   return launch::supervise(options);
 }

@@ -278,7 +278,8 @@ class RunFilterTest : public QObject {
     row("tags ", {"has", ":", "~"});
     row("lr ", {"<", ">", "<=", ">=", "=", "!="});
     row("tok/s a rank ", {"<", ">", "<=", ">=", "=", "!="});
-    row("state is ", {"queued", "preparing", "running", "done", "failed", "stopped", "lost"});
+    row("state is ",
+        {"queued", "preparing", "waiting", "running", "done", "failed", "stopped", "lost"});
     row("state is not fa", {"failed"});
     row("tags has f", {"fp8"});
     row("tags has b", {"\"base line\""});

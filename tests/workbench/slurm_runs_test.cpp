@@ -5,14 +5,8 @@
 #include <fstream>
 
 #include "base/secret.h"
-#include "remote/slurm.h"
-#include "storage/job.h"
-#include "tests/support/slurm.h"
 #include "tests/support/test_class.h"
-#include "tests/workbench/run_fixture.h"
-#include "workbench/backend.h"
-#include "workbench/control.h"
-#include "workbench/workbench.h"
+#include "tests/workbench/slurm_fixture.h"
 
 using namespace heddle;
 using namespace heddle::workbench;
@@ -23,39 +17,7 @@ class SlurmRunsTest : public QObject {
 
  private:
   std::unique_ptr<test::Slurm> slurm_;
-  std::unique_ptr<RunFixture> fixture_;
-  std::unique_ptr<Workbench> workbench_;
-
-  LaunchRequest request(int steps, int pace = 1, int nodes = 1) const {
-    LaunchRequest request = fixture_->request(steps, pace);
-    request.target = slurm_->target(nodes);
-    return request;
-  }
-
-  storage::CreatedRun launched(const LaunchRequest& request) {
-    const auto run = workbench::launch(workbench_->writer(), request);
-    if (!run) qFatal("%s", run.error().message.c_str());
-    return *run;
-  }
-
-  /// A job that Slurm does not start.
-  storage::CreatedRun held() {
-    LaunchRequest request = this->request(5);
-    request.target.slurm->options = {"--hold"};
-    return launched(request);
-  }
-
-  std::string job_of(storage::RunId run) const {
-    std::string id = read_file(fixture_->detail(run).run_dir + "/job");
-    id.resize(id.find('\n'));
-    return id;
-  }
-
-  /// "PENDING", of a job in the queue.
-  std::string state_in_queue(const std::string& job) const {
-    std::string state = slurm_->ask({"squeue", "-h", "-j", job, "-o", "%T"});
-    return state.substr(0, state.find('\n'));
-  }
+  std::unique_ptr<SlurmFixture> fixture_;
 
  private Q_SLOTS:
   void initTestCase() {
@@ -65,17 +27,11 @@ class SlurmRunsTest : public QObject {
     if (!started) QSKIP(started.error().message.c_str());  // its daemons, not ours
     slurm_ = std::move(*started);
   }
-  void init() {
-    fixture_ = std::make_unique<RunFixture>();
-    workbench_ = must(Workbench::open(fixture_->store));
-  }
-  void cleanup() {
-    workbench_.reset();
-    fixture_.reset();
-  }
+  void init() { fixture_ = std::make_unique<SlurmFixture>(*slurm_); }
+  void cleanup() { fixture_.reset(); }
 
   void a_run_is_a_job() {
-    const auto run = launched(request(50));
+    const auto run = fixture_->launched(fixture_->job_request(50));
     QVERIFY(fixture_->ends(run.id));
     const storage::RunDetail done = fixture_->detail(run.id);
     QVERIFY2(done.summary.state == RunState::done, done.summary.cause.c_str());
@@ -88,13 +44,14 @@ class SlurmRunsTest : public QObject {
                 .starts_with(slurm_->target().root + "/engines/"));
     // Nobody finds the secret next to an end.
     QVERIFY(!std::filesystem::exists(done.run_dir + "/job.secret"));
-    const std::string job = slurm_->ask({"scontrol", "-o", "show", "job", job_of(run.id)});
+    const std::string job =
+        slurm_->ask({"scontrol", "-o", "show", "job", fixture_->job_of(run.id)});
     QVERIFY2(job.find("JobName=heddle-debug ") != std::string::npos, job.c_str());
     QVERIFY2(job.find("JobState=COMPLETED") != std::string::npos, job.c_str());
   }
 
   void nodes_share_the_ranks() {
-    const auto run = launched(request(50, 1, 2));
+    const auto run = fixture_->launched(fixture_->job_request(50, 1, 2));
     QVERIFY(fixture_->ends(run.id));
     const storage::RunDetail done = fixture_->detail(run.id);
     QVERIFY2(done.summary.state == RunState::done, done.summary.cause.c_str());
@@ -112,23 +69,53 @@ class SlurmRunsTest : public QObject {
   }
 
   void a_waiting_job_says_why_and_begins() {
-    const auto run = held();
-    storage::Reader reader = must(storage::Reader::open(fixture_->store));
-    QTRY_COMPARE_WITH_TIMEOUT(must(reader.links())[run.id].reason,
+    const auto run = fixture_->held();
+    // Also before anybody has followed it.
+    QCOMPARE(fixture_->state(run.id), RunState::waiting);
+    QTRY_COMPARE_WITH_TIMEOUT(fixture_->detail(run.id).summary.cause,
                               std::string("waits in train and is held by its user"), 60000);
-    QVERIFY(!must(reader.links())[run.id].lost);
+    QVERIFY(!fixture_->link(run.id).lost);
+    QTRY_VERIFY_WITH_TIMEOUT(fixture_->detail(run.id).environment.contains(storage::kJob), 60000);
     QCOMPARE(std::get<std::string>(fixture_->detail(run.id).environment.at(storage::kJob)),
-             job_of(run.id));
-    slurm_->ask({"scontrol", "release", job_of(run.id)});
+             fixture_->job_of(run.id));
+    VERIFY_RESULT(change_job(fixture_->detail(run.id), {.hold = JobChange::Hold::release}));
     QVERIFY(fixture_->ends(run.id));
-    QCOMPARE(fixture_->detail(run.id).summary.state, RunState::done);
+    const storage::RunSummary done = fixture_->detail(run.id).summary;
+    QCOMPARE(done.state, RunState::done);
+    QCOMPARE(done.cause, std::string());
+    storage::Reader reader = must(storage::Reader::open(fixture_->store));
     QVERIFY(must(reader.links()).empty());
   }
 
+  void a_waiting_job_is_changed() {
+    const auto run = fixture_->held();
+    const std::string job = fixture_->job_of(run.id);
+    const auto change = [&](const JobChange& wanted) {
+      return change_job(fixture_->detail(run.id), wanted);
+    };
+    VERIFY_RESULT(change({.time_limit = "30", .partition = "urgent", .nice = 100}));
+    QCOMPARE(fixture_->in_queue(job, "%l %P %y"), std::string("30:00 urgent 100"));
+    QTRY_VERIFY_WITH_TIMEOUT(fixture_->detail(run.id).summary.cause.starts_with("waits in urgent"),
+                             60000);
+    VERIFY_SAYS(change({.time_limit = "soon"}), "time limit \"soon\"");
+    VERIFY_SAYS(change({.nice = -1}), "nice -1; valid: 0 to 10000");
+    VERIFY_SAYS(change({.partition = "nope"}), "Slurm did not change job " + job);
+    VERIFY_RESULT(change({.hold = JobChange::Hold::release}));
+    QVERIFY(fixture_->ends(run.id));
+    QCOMPARE(fixture_->state(run.id), RunState::done);
+    VERIFY_SAYS(change({.hold = JobChange::Hold::hold}), "it has no job that waits");
+    const auto runs = fixture_->launched(fixture_->job_request(9999, 20));
+    QVERIFY(fixture_->reaches_step(runs.id, 3));
+    VERIFY_SAYS(change_job(fixture_->detail(runs.id), {.time_limit = "30"}),
+                "does not wait any more: it runs on n");
+    must(workbench::kill(fixture_->detail(runs.id)));
+    QVERIFY(fixture_->ends(runs.id));
+  }
+
   void a_waiting_job_is_taken_out() {
-    const auto run = held();
-    const std::string job = job_of(run.id);
-    QCOMPARE(state_in_queue(job), std::string("PENDING"));
+    const auto run = fixture_->held();
+    const std::string job = fixture_->job_of(run.id);
+    QCOMPARE(fixture_->in_queue(job), std::string("PENDING"));
     VERIFY_SAYS(workbench::checkpoint(fixture_->detail(run.id)), "waits in the queue");
     must(workbench::stop(fixture_->detail(run.id)));
     QVERIFY(fixture_->ends(run.id));
@@ -136,14 +123,14 @@ class SlurmRunsTest : public QObject {
     QCOMPARE(stopped.state, RunState::stopped);
     QCOMPARE(stopped.cause,
              fmt::format("job {} on this-machine: cancelled before it had started", job));
-    QCOMPARE(state_in_queue(job), std::string());
+    QCOMPARE(fixture_->in_queue(job), std::string());
   }
 
   // A second submission, with or without the first answer, returns the same job.
   void a_run_is_submitted_once() {
-    const auto run = held();
+    const auto run = fixture_->held();
     const storage::RunDetail detail = fixture_->detail(run.id);
-    const std::string job = job_of(run.id);
+    const std::string job = fixture_->job_of(run.id);
     const Place place = must(place_from_json(detail.hosts));
     const auto nodes = connect_all(place.target);
     QVERIFY(nodes);
@@ -161,7 +148,7 @@ class SlurmRunsTest : public QObject {
     for (const bool answer_lost : {false, true}) {
       if (answer_lost) std::filesystem::remove(detail.run_dir + "/job");
       VERIFY_RESULT(start_again());
-      QCOMPARE(job_of(run.id), job);
+      QCOMPARE(fixture_->job_of(run.id), job);
     }
     const std::string comment = "heddle:" + place.shares[0].folder;
     const auto queue = remote::jobs_from(slurm_->ask(remote::squeue_words()));
@@ -177,7 +164,7 @@ class SlurmRunsTest : public QObject {
   }
   void stop_writes_a_checkpoint() {
     QFETCH(int, nodes);
-    const auto run = launched(request(100000, 20, nodes));
+    const auto run = fixture_->launched(fixture_->job_request(100000, 20, nodes));
     QVERIFY(fixture_->reaches_step(run.id, 3));
     must(workbench::stop(fixture_->detail(run.id)));
     QVERIFY(fixture_->ends(run.id));
@@ -190,7 +177,7 @@ class SlurmRunsTest : public QObject {
   }
 
   void kill_ends_it_at_once() {
-    const auto run = launched(request(100000, 20, 2));
+    const auto run = fixture_->launched(fixture_->job_request(100000, 20, 2));
     QVERIFY(fixture_->reaches_step(run.id, 3));
     must(workbench::kill(fixture_->detail(run.id)));
     QVERIFY(fixture_->ends(run.id));
@@ -202,9 +189,9 @@ class SlurmRunsTest : public QObject {
 
   // Somebody's scancel is SIGTERM first: the run keeps what it has trained.
   void a_job_that_is_cancelled_elsewhere() {
-    const auto run = launched(request(100000, 20));
+    const auto run = fixture_->launched(fixture_->job_request(100000, 20));
     QVERIFY(fixture_->reaches_step(run.id, 3));
-    slurm_->ask({"scancel", job_of(run.id)});
+    slurm_->ask({"scancel", fixture_->job_of(run.id)});
     QVERIFY(fixture_->ends(run.id));
     const storage::RunDetail stopped = fixture_->detail(run.id);
     QVERIFY2(stopped.summary.state == RunState::stopped, stopped.summary.cause.c_str());
@@ -221,50 +208,41 @@ class SlurmRunsTest : public QObject {
   }
   void a_job_whose_time_is_over_goes_on_by_itself() {
     QFETCH(int, nodes);
-    const auto run = launched(request(400, 20, nodes));
-    const std::string job = job_of(run.id);
+    const auto run = fixture_->launched(fixture_->job_request(400, 20, nodes));
+    const std::string job = fixture_->job_of(run.id);
     QVERIFY(fixture_->reaches_step(run.id, 3));
     slurm_->ask({"scancel", "--signal=TERM", job});
-    QTRY_COMPARE_WITH_TIMEOUT(state_in_queue(job), std::string("PENDING"), 60000);
-    // Slurm waits two minutes by default.
-    storage::Reader reader = must(storage::Reader::open(fixture_->store));
-    QTRY_COMPARE_WITH_TIMEOUT(must(reader.links())[run.id].reason.substr(0, 30),
-                              std::string("waits in train for its begin t"), 60000);
-    const int64_t before = fixture_->detail(run.id).summary.steps;
-    QVERIFY(before < 400);
-    slurm_->ask({"scontrol", "update", "JobId=" + job, "StartTime=now"});
+    QVERIFY(fixture_->is_put_back(run.id));
+    const storage::RunSummary waits = fixture_->detail(run.id).summary;
+    QVERIFY2(waits.cause.starts_with("waits in train for its begin t"), waits.cause.c_str());
+    QVERIFY(waits.steps < 400);
     QVERIFY(fixture_->ends(run.id));
-    const storage::RunDetail done = fixture_->detail(run.id);
-    QVERIFY2(done.summary.state == RunState::done, done.summary.cause.c_str());
-    QCOMPARE(done.summary.steps, int64_t(400));
+    fixture_->verify_went_on(run.id, 400);
     if (nodes == 1) fixture_->verify_complete(run.id, 2);
-    // Each step once: it went on from its checkpoint.
-    QCOMPARE(must(reader.samples(run.id, "loss", 0)).size(), size_t(400));
-    QVERIFY(!std::filesystem::exists(done.run_dir + "/job.secret"));
   }
 
   // One that gets nowhere is not tried for ever.
   void a_job_without_checkpoints_does_not_go_on() {
-    LaunchRequest forgetful = request(100000, 20);
+    LaunchRequest forgetful = fixture_->job_request(100000, 20);
     forgetful.sets = {"checkpoint.enabled=false"};
-    const auto run = launched(forgetful);
+    const auto run = fixture_->launched(forgetful);
     QVERIFY(fixture_->reaches_step(run.id, 3));
-    slurm_->ask({"scancel", "--signal=TERM", job_of(run.id)});
+    slurm_->ask({"scancel", "--signal=TERM", fixture_->job_of(run.id)});
     QVERIFY(fixture_->ends(run.id));
     QCOMPARE(fixture_->detail(run.id).summary.state, RunState::stopped);
   }
 
   // No supervisor could write an end: Slurm's word and the job's last line are the cause.
   void a_job_that_cannot_start() {
-    const auto run = held();
+    const auto run = fixture_->held();
     const storage::RunDetail detail = fixture_->detail(run.id);
     const std::string engine = must(place_from_json(detail.hosts)).shares[0].engine();
     std::filesystem::remove(engine);
-    slurm_->ask({"scontrol", "release", job_of(run.id)});
+    slurm_->ask({"scontrol", "release", fixture_->job_of(run.id)});
     QVERIFY(fixture_->ends(run.id));
     const storage::RunSummary failed = fixture_->detail(run.id).summary;
     QCOMPARE(failed.state, RunState::failed);
-    const std::string job = job_of(run.id);
+    const std::string job = fixture_->job_of(run.id);
     for (const std::string& part :
          {fmt::format("job {} on this-machine: Slurm calls it FAILED, exit code 127:0", job),
           std::string("not found"), fmt::format("{}/slurm-{}.out", detail.run_dir, job)})
@@ -275,7 +253,8 @@ class SlurmRunsTest : public QObject {
     QTest::addColumn<QString>("partition");
     QTest::addColumn<int>("nodes");
     QTest::addColumn<QString>("words");
-    QTest::newRow("no such partition") << "nope" << 1 << "no partition nope; valid: train|closed";
+    QTest::newRow("no such partition")
+        << "nope" << 1 << "no partition nope; valid: train|urgent|closed";
     QTest::newRow("down") << "closed" << 1 << "the partition closed is down";
     QTest::newRow("too many nodes") << "train" << 3 << "asks for 3 nodes, and the partition has 2";
   }
@@ -283,10 +262,10 @@ class SlurmRunsTest : public QObject {
     QFETCH(QString, partition);
     QFETCH(int, nodes);
     QFETCH(QString, words);
-    LaunchRequest bad = request(5, 1, nodes);
+    LaunchRequest bad = fixture_->job_request(5, 1, nodes);
     bad.sets = {fmt::format("hardware.ranks={}", 2 * nodes)};
     bad.target.slurm->partition = partition.toStdString();
-    const auto run = workbench::launch(workbench_->writer(), bad);
+    const auto run = workbench::launch(fixture_->workbench->writer(), bad);
     QVERIFY(!run);
     QVERIFY(run.error().refused && !run.error().run);
     QVERIFY2(run.error().message.find(words.toStdString()) != std::string::npos,
@@ -295,9 +274,9 @@ class SlurmRunsTest : public QObject {
 
   // Slurm itself refuses: its words are the cause, and nothing waits in the queue.
   void what_sbatch_refuses_is_told() {
-    LaunchRequest bad = request(5);
+    LaunchRequest bad = fixture_->job_request(5);
     bad.target.slurm->options = {"--dependency=nonsense"};
-    const auto run = workbench::launch(workbench_->writer(), bad);
+    const auto run = workbench::launch(fixture_->workbench->writer(), bad);
     QVERIFY(!run);
     QVERIFY2(run.error().message.find("Slurm did not take the job: ") != std::string::npos,
              run.error().message.c_str());
@@ -306,10 +285,10 @@ class SlurmRunsTest : public QObject {
   }
 
   void a_removed_run_is_gone_there() {
-    const auto run = launched(request(3, 1, 2));
+    const auto run = fixture_->launched(fixture_->job_request(3, 1, 2));
     QVERIFY(fixture_->ends(run.id));
     const Place place = must(place_from_json(fixture_->detail(run.id).hosts));
-    must(workbench::remove(workbench_->writer(), fixture_->detail(run.id)));
+    must(workbench::remove(fixture_->workbench->writer(), fixture_->detail(run.id)));
     for (const Share& share : place.shares) QVERIFY(!std::filesystem::exists(share.run_dir()));
   }
 };

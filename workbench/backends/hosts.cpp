@@ -2,7 +2,9 @@
 
 #include "remote/deploy.h"
 #include "remote/probe.h"
+#include "remote/start_script.h"
 #include "workbench/backends/supervisor.h"
+#include "workbench/host_links.h"
 #include "workbench/paths.h"
 
 namespace heddle::workbench {
@@ -14,14 +16,20 @@ const char* option_of(Order order) {
 
 }  // namespace
 
-Result<> look_for_files(HostNow& host, remote::Node& node, const std::string& root,
+Result<> look_for_files(HostNow& host, remote::Node& node, const remote::Target& target,
                         bool for_gpus_too) {
   const std::string engine = engine_path();
-  const Result<std::string> folder = node.expand(root);
+  const std::string& root = target.root;
+  const Result<std::string> folder = node.expand(target.folder_of_data());
   if (!folder) return fail(folder);
   const auto blobs = node.list(*folder + "/blobs");
   if (!blobs) return fail(blobs);
   for (const remote::Entry& blob : *blobs) host.blobs.insert(blob.name);
+  if (!target.data_root.empty()) {
+    const auto data = remote::probe_node(node, target.data_root, "data");
+    if (!data) return fail(data);
+    host.free_data_bytes = data->free_disk_bytes;
+  }
   const Result<uint64_t> bytes = remote::bytes_to_deploy(node, root, engine);
   if (!bytes) return fail(bytes);
   host.engine_bytes = *bytes;
@@ -37,7 +45,7 @@ Result<std::vector<probe::Report>> Hosts::probe(const remote::Target& target,
                                                 const Nodes& nodes) const {
   std::vector<probe::Report> reports;
   for (const auto& node : nodes) {
-    Result<probe::Report> report = remote::probe_node(*node, target.root);
+    Result<probe::Report> report = remote::probe_for(*node, target);
     if (!report) return fail(report);
     reports.push_back(std::move(*report));
   }
@@ -46,6 +54,7 @@ Result<std::vector<probe::Report>> Hosts::probe(const remote::Target& target,
 
 TargetNow Hosts::check(const remote::Target& target, const Nodes& nodes) const {
   TargetNow now{.target = target};
+  for (const links::Slowness& slow : kept_slowness(target)) now.slow_links.push_back(slow.what);
   if (const Result<> fits = remote::check_plugin(engine_path()); !fits)
     now.plugin_fault = fits.error().message;
   const auto reports = probe(target, nodes);
@@ -60,7 +69,7 @@ TargetNow Hosts::check(const remote::Target& target, const Nodes& nodes) const {
       continue;
     }
     const bool for_gpus = now.plugin_fault.empty() && !host.report.gpus.empty();
-    const Result<> looked = look_for_files(host, *nodes[i], target.root, for_gpus);
+    const Result<> looked = look_for_files(host, *nodes[i], target, for_gpus);
     if (!looked) {
       now.hosts.clear();
       now.error = looked.error().message;
@@ -88,7 +97,8 @@ Result<> Hosts::start(const Start& start) const {
     if (!text) return fail(text);
     if (Result<> put = node.put_bytes(*text, share.run_dir() + "/launch.json", 0600); !put)
       return put;
-    const Result<runs::Status> status = start_supervisor(node, share, start.secret);
+    const Result<runs::Status> status =
+        start_supervisor(node, share, start.secret, remote::has_start_script(start.place.target));
     if (!status) return fail(status);
     // The first host has opened the rendezvous; the others get its address.
     if (i == 0 && status->state) launch.rendezvous_port = status->state->port;

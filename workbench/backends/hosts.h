@@ -7,7 +7,7 @@
 namespace heddle::workbench {
 
 /// Finds the parts of the engine and of inputs that a host already has.
-Result<> look_for_files(HostNow& host, remote::Node& node, const std::string& root,
+Result<> look_for_files(HostNow& host, remote::Node& node, const remote::Target& target,
                         bool for_gpus_too);
 
 class Hosts : public Backend {

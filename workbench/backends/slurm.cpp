@@ -6,8 +6,11 @@
 #include "base/excerpt.h"
 #include "base/number_text.h"
 #include "remote/deploy.h"
+#include "remote/prelude.h"
 #include "remote/probe.h"
 #include "remote/slurm.h"
+#include "remote/slurm_nodes.h"
+#include "remote/start_script.h"
 #include "workbench/backends/hosts.h"
 #include "workbench/backends/slurm_queue.h"
 #include "workbench/paths.h"
@@ -20,14 +23,20 @@ using remote::JobPhase;
 
 // Submits once: where the job's number is, or the queue has a job of that comment, it is that one.
 // $1: the comment, $2: the run directory of the first part, $3 …: sbatch and its words. The batch
-// script is on stdin. Prints the number.
+// script is on stdin; of a connection that breaks only its beginning may come. Prints the number.
 constexpr const char* kSubmit = R"sh(
+script=$(cat)
+case $script in
+  *'exit "$code"') ;;
+  *) echo "the batch script did not come whole" >&2; exit 1 ;;
+esac
 cd -- "$2" || exit 1
 umask 077
 comment=$1
 shift 2
 exec 9>> submit.lock
-flock -w 60 9 2> /dev/null || :
+flock -w 60 9 2> /dev/null  # 1: it is locked; otherwise the file system may have no locks
+[ $? != 1 ] || { echo "the run is being submitted already" >&2; exit 1; }
 if ! [ -s job ]; then
   queue=$(squeue -h -u "$(id -un)" -o '%i|%k') || exit 1
   id=
@@ -36,7 +45,7 @@ if ! [ -s job ]; then
   done <<END
 $queue
 END
-  [ -n "$id" ] || id=$("$@") || exit 1
+  [ -n "$id" ] || id=$(printf '%s\n' "$script" | "$@") || exit 1
   printf '%s\n' "$id" > job.part && mv -f job.part job || exit 1
 fi
 cat job
@@ -97,7 +106,7 @@ std::string text_of(const remote::PartitionNodes& nodes, const remote::Slurm& sl
 }
 
 Result<probe::Report> report_of(remote::Node& node, const remote::Target& target) {
-  Result<probe::Report> report = remote::probe_node(node, target.root);
+  Result<probe::Report> report = remote::probe_for(node, target);
   if (!report) return report;
   const auto folder = node.expand(target.root);
   if (!folder) return fail(folder);
@@ -194,6 +203,8 @@ remote::BatchJob batch_job(const Start& start) {
                        .goes_on = start.keeps_checkpoints,
                        .engine = first.engine(),
                        .run_dir = first.run_dir()};
+  if (remote::has_start_script(start.place.target))
+    job.engine = first.run_dir() + "/" + remote::kStartScript;
   if (job.slurm.nodes > 1) job.run_dir.resize(job.run_dir.size() - 2);  // "-0"
   return job;
 }
@@ -220,6 +231,23 @@ Result<> keep_number(remote::Node& node, const remote::BatchJob& job, const std:
         !put)
       return put;
   return {};
+}
+
+/// The commands for it, one after another.
+std::vector<std::vector<std::string>> change_words(const std::string& id, const JobChange& change) {
+  std::vector<std::vector<std::string>> commands;
+  std::vector<std::string> update{"scontrol", "update", "JobId=" + id};
+  const auto add = [&](const char* key, const std::string& value) {
+    if (!value.empty()) update.push_back(key + value);
+  };
+  add("TimeLimit=", change.time_limit);
+  add("Partition=", change.partition);
+  add("QOS=", change.qos);
+  if (change.nice) add("Nice=", std::to_string(*change.nice));
+  if (update.size() > 3) commands.push_back(std::move(update));
+  if (change.hold == JobChange::Hold::hold) commands.push_back({"scontrol", "hold", id});
+  if (change.hold == JobChange::Hold::release) commands.push_back({"scontrol", "release", id});
+  return commands;
 }
 
 runs::Status as(runs::Condition condition) {
@@ -251,7 +279,7 @@ TargetNow SlurmCluster::check(const remote::Target& target, const Nodes& nodes) 
     now.plugin_fault = fits.error().message;
   auto report = report_of(*nodes[0], target);
   HostNow host;
-  const Result<> looked = report ? look_for_files(host, *nodes[0], target.root,
+  const Result<> looked = report ? look_for_files(host, *nodes[0], target,
                                                   now.plugin_fault.empty() && !report->gpus.empty())
                                  : fail(report);
   if (!looked) {
@@ -273,7 +301,10 @@ Result<> SlurmCluster::start(const Start& start) const {
   remote::Node& node = *start.nodes[0];
   for (size_t part = 0; part < start.place.shares.size(); ++part)
     if (const Result<> prepared = prepare_part(start, part, node); !prepared) return prepared;
-  const remote::BatchJob job = batch_job(start);
+  remote::BatchJob job = batch_job(start);
+  auto options = remote::srun_options(node, start.place.target);
+  if (!options) return fail(options);
+  job.srun_options = std::move(*options);
   if (Result<> told = start.tell("submitting to Slurm on " + node.name()); !told) return told;
   Result<std::string> id = submit(node, job);
   std::unique_ptr<remote::Node> again;
@@ -361,11 +392,42 @@ Result<std::optional<Job>> SlurmCluster::job(remote::Node& node, const Share& sh
   if (!*id) return std::optional<Job>{};
   const auto queued = queued_job(node, **id);
   if (!queued) return fail(queued);
-  if (!*queued) return Job{.id = **id};
+  if (!*queued) {
+    // It may be younger than the last look at the queue.
+    const auto record = ended_job(node, **id);
+    if (!record) return fail(record);
+    const bool waits = *record && remote::phase_of((*record)->state) == JobPhase::waiting;
+    return Job{.id = **id, .waits = waits, .words = waits ? "waits in the queue" : ""};
+  }
   const remote::SlurmJob& job = (*queued)->job;
   return Job{.id = **id,
              .waits = job.phase() == JobPhase::waiting,
+             .ends = job.state == "COMPLETING",
              .words = remote::words_of(job, (*queued)->position, unix_now())};
+}
+
+Result<> SlurmCluster::change(remote::Node& node, const Share& share,
+                              const JobChange& change) const {
+  const remote::Slurm asked{
+      .partition = change.partition, .qos = change.qos, .time_limit = change.time_limit};
+  if (const Result<> valid = remote::check(asked); !valid) return valid;
+  const auto id = job_of(node, share);
+  if (!id) return fail(id);
+  if (!*id) return fail("{}: the run has not been submitted to Slurm", node.name());
+  const auto queued = queued_job(node, **id, true);
+  if (!queued) return fail(queued);
+  if (!*queued || (*queued)->job.phase() != JobPhase::waiting)
+    return fail("job {} on {} does not wait any more: it {}", **id, node.name(),
+                *queued ? remote::words_of((*queued)->job, 0, unix_now()) : "has left the queue");
+  for (std::vector<std::string>& words : change_words(**id, change)) {
+    const auto done = node.run({.argv = std::move(words)});
+    if (!done) return fail(done);
+    forget_queue(node);
+    if (done->exit_code != 0)
+      return fail("{}: Slurm did not change job {}: {}", node.name(), **id,
+                  excerpt(done->err.empty() ? done->out : done->err, 500));
+  }
+  return {};
 }
 
 }  // namespace heddle::workbench

@@ -24,6 +24,9 @@ class SlurmCluster final : public Backend {
   Result<runs::Status> order(remote::Node& node, const Share& share, Order order) const override;
   Result<Pieces> logs(remote::Node& node, const std::vector<remote::Range>& ranges) const override;
   Result<std::optional<Job>> job(remote::Node& node, const Share& share) const override;
+  Result<std::optional<ClusterNow>> cluster(const remote::Target& target,
+                                            remote::Node& node) const override;
+  Result<> change(remote::Node& node, const Share& share, const JobChange& change) const override;
 };
 
 }  // namespace heddle::workbench

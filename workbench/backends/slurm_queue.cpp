@@ -69,6 +69,13 @@ Result<std::optional<Queued>> queued_job(remote::Node& node, const std::string& 
   return Queued{*found, remote::position_of(*found, queue.jobs)};
 }
 
+Result<std::vector<remote::SlurmJob>> queued_jobs(remote::Node& node) {
+  Queue& queue = queue_of(node.name());
+  const std::lock_guard lock(queue.mutex);
+  if (const Result<> known = refresh(node, queue); !known) return fail(known);
+  return queue.jobs;
+}
+
 Result<std::string> queue_text(remote::Node& node, const std::string& partition) {
   Queue& queue = queue_of(node.name());
   const std::lock_guard lock(queue.mutex);
@@ -83,10 +90,14 @@ Result<std::string> queue_text(remote::Node& node, const std::string& partition)
 }
 
 Result<std::optional<remote::EndedJob>> ended_job(remote::Node& node, const std::string& id) {
-  // Both may fail: the job is too long ago, or there is no accounting.
   const auto shown = node.run(with_times({"scontrol", "-o", "show", "job", id}));
   if (!shown) return fail(shown);
   if (auto job = remote::ended_from_scontrol(shown->out)) return job;
+  // A controller that does not answer says nothing about the job.
+  if (shown->err.find("Invalid job id") == std::string::npos)
+    return fail("{}: scontrol says: {}; Slurm's controller may be busy or down", node.name(),
+                excerpt(shown->err, 300));
+  // The job is too long ago; there may be no accounting either.
   const auto listed =
       node.run(with_times({"sacct", "-n", "-P", "-X", "-j", id, "-o", "State,ExitCode,Reason"}));
   if (!listed) return fail(listed);

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "remote/node.h"
@@ -21,6 +22,9 @@ struct Queued {
 /// the queue.
 Result<std::optional<Queued>> queued_job(remote::Node& node, const std::string& id,
                                          bool now = false);
+
+/// All jobs of the cluster, of all users, as they were within the last ten seconds.
+Result<std::vector<remote::SlurmJob>> queued_jobs(remote::Node& node);
 
 /// "3 running, 12 waiting in train".
 Result<std::string> queue_text(remote::Node& node, const std::string& partition);

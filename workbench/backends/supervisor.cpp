@@ -2,16 +2,19 @@
 
 #include "base/excerpt.h"
 #include "base/read_json.h"
+#include "remote/prelude.h"
+#include "remote/start_script.h"
 
 namespace heddle::workbench {
 
 namespace {
 
 Result<runs::Status> run_supervise(remote::Node& node, const Share& share,
-                                   const std::string& option, const std::string& input) {
-  remote::Command command{.argv = {share.engine(), "supervise", "--run-dir", share.run_dir()},
-                          .input = input,
-                          .deadline = std::chrono::seconds(60)};
+                                   std::vector<std::string> words, const std::string& option,
+                                   const std::string& input) {
+  words.insert(words.end(), {"supervise", "--run-dir", share.run_dir()});
+  remote::Command command{
+      .argv = std::move(words), .input = input, .deadline = std::chrono::seconds(60)};
   if (!option.empty()) command.argv.push_back(option);
   const Result<remote::Completed> completed = node.run(command);
   if (!completed) return fail(completed);
@@ -31,14 +34,21 @@ Result<runs::Status> run_supervise(remote::Node& node, const Share& share,
 
 }  // namespace
 
-Result<runs::Status> start_supervisor(remote::Node& node, const Share& share,
-                                      const Secret& secret) {
-  return run_supervise(node, share, "--secret-stdin", secret.hex() + "\n");
+Result<runs::Status> start_supervisor(remote::Node& node, const Share& share, const Secret& secret,
+                                      bool by_script) {
+  std::vector<std::string> words{share.engine()};
+  if (by_script) words = {"/bin/sh", share.run_dir() + "/" + remote::kStartScript};
+  Result<runs::Status> status =
+      run_supervise(node, share, std::move(words), "--secret-stdin", secret.hex() + "\n");
+  if (status || !by_script) return status;
+  const Result<std::string> fault = remote::prelude_fault(node, share.run_dir());
+  if (fault && !fault->empty()) return fail("{}: {}", node.name(), *fault);
+  return status;
 }
 
 Result<runs::Status> ask_supervisor(remote::Node& node, const Share& share,
                                     const std::string& option) {
-  return run_supervise(node, share, option, "");
+  return run_supervise(node, share, {share.engine()}, option, "");
 }
 
 }  // namespace heddle::workbench

@@ -11,6 +11,7 @@
 #include "storage/queries.h"
 #include "storage/run.h"
 #include "storage/writer.h"
+#include "workbench/backend.h"
 
 namespace heddle::workbench {
 
@@ -44,6 +45,12 @@ struct StopOptions {
   std::string run;
   bool kill = false;
   bool discard = false;  // even where that loses what was trained
+};
+
+/// For hold, release and change of a run that waits in a batch system's queue.
+struct JobOptions {
+  std::string run;
+  JobChange change;
 };
 
 struct QueueOptions {
@@ -104,6 +111,9 @@ struct AddTargetOptions {
   std::string jump;
   std::string identity_file;
   std::string root;
+  std::string data_root;
+  std::string prelude;                     // a file of this machine
+  std::string container;                   // "apptainer:IMAGE", "pyxis:IMAGE"
   std::vector<std::string> accepted_keys;  // fingerprints
   bool replace = false;                    // a target of that name
   bool public_addresses = false;
@@ -118,6 +128,7 @@ struct RemoveTargetOptions {
 
 int launch_command(const Context& context, const LaunchOptions& options);
 int queue_command(const Context& context, const QueueOptions& options);
+int change_job_command(const Context& context, const JobOptions& options);
 int stop_command(const Context& context, const StopOptions& options);
 int tail_command(const Context& context, const std::string& run);
 int remove_command(const Context& context, const std::string& run);

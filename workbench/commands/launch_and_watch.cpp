@@ -69,6 +69,16 @@ int report_launch(const LaunchError& error) {
   return report(Error{error.message});
 }
 
+std::string launched_text(const std::string& store_path, const storage::CreatedRun& run,
+                          const std::string& target) {
+  Result<storage::Reader> reader = storage::Reader::open(store_path);
+  const Result<storage::RunDetail> now = reader ? reader->run(run.id) : fail(reader);
+  if (now && now->summary.state == storage::RunState::waiting)
+    return fmt::format("{} (run {}) is waiting: its job on {} {}", run.name, run.id, target,
+                       now->summary.cause);
+  return fmt::format("{} (run {}) is running on {}", run.name, run.id, target);
+}
+
 Watched launch_and_watch(const std::string& store_path, const LaunchRequest& request) {
   const auto workbench = Workbench::open(store_path);
   if (!workbench) return {report(workbench.error()), {}};
@@ -76,7 +86,7 @@ Watched launch_and_watch(const std::string& store_path, const LaunchRequest& req
   const auto run = launch((*workbench)->writer(), request, std::ref(progress), std::ref(progress));
   if (!run) return {report_launch(run.error()), {}};
   if (isatty(STDERR_FILENO)) say(stderr, "\n");
-  say("{} (run {}) is running on {}\n", run->name, run->id, request.target.name);
+  say("{}\n", launched_text(store_path, *run, request.target.name));
   const Result<int> exit_code = watch(store_path, run->id, [&] { stop_run(store_path, *run); });
   return {exit_code ? *exit_code : report(exit_code.error()), *run};
 }

@@ -30,6 +30,10 @@ struct Watched {
   storage::CreatedRun run;  // id 0: there is none
 };
 
+/// "debug (run 3) is running on lab"; of a job that waits, what for.
+std::string launched_text(const std::string& store_path, const storage::CreatedRun& run,
+                          const std::string& target);
+
 /// Ctrl+C asks the run to stop, a second one leaves it running.
 Watched launch_and_watch(const std::string& store_path, const LaunchRequest& request);
 

@@ -155,8 +155,8 @@ int launch_command(const Context& context, const LaunchOptions& options) {
   TerminalProgress progress;
   const auto run = launch(**writer, *request, std::ref(progress), std::ref(progress));
   if (!run) return report_launch(run.error());
-  say("{} (run {}) is running on {}; follow it with: heddle tail {}\n", run->name, run->id,
-      request->target.name, run->name);
+  say("{}; follow it with: heddle tail {}\n",
+      launched_text(context.store, *run, request->target.name), run->name);
   return kExitDone;
 }
 

@@ -1,4 +1,5 @@
 // heddle queue [--first RUN] [--work] [--json]
+// heddle queue hold RUN | release RUN | change RUN [--time T] [--partition P] [--qos Q] [--nice N]
 #include <fmt/format.h>
 
 #include "base/json_text.h"
@@ -6,9 +7,27 @@
 #include "workbench/commands/command.h"
 #include "workbench/commands/format.h"
 #include "workbench/commands/launch_queued.h"
+#include "workbench/control.h"
 
 namespace heddle::workbench {
 namespace {
+
+using Runs = std::vector<storage::RunSummary>;
+
+/// Runs whose jobs wait in a batch system's queue.
+Result<Runs> waiting_jobs(storage::Reader& reader) {
+  auto runs = reader.unfinished_runs();
+  if (runs)
+    std::erase_if(*runs, [](const auto& run) { return run.state != storage::RunState::waiting; });
+  return runs;
+}
+
+std::string jobs_table(const Runs& runs) {
+  std::vector<std::vector<std::string>> rows{{"ID", "NAME", "TARGET", "ITS JOB"}};
+  for (const storage::RunSummary& run : runs)
+    rows.push_back({std::to_string(run.id), run.name, run.target, run.cause});
+  return table(std::move(rows), {0}, {.names = {1, 2}, .columns = terminal_columns()});
+}
 
 std::string queue_table(const std::vector<storage::QueuedRun>& queue) {
   std::vector<std::vector<std::string>> rows{
@@ -19,7 +38,7 @@ std::string queue_table(const std::vector<storage::QueuedRun>& queue) {
   return table(std::move(rows), {0, 1, 4}, {.names = {2, 3, 5, 6}, .columns = terminal_columns()});
 }
 
-nlohmann::json queue_json(const std::vector<storage::QueuedRun>& queue) {
+nlohmann::json queue_json(const std::vector<storage::QueuedRun>& queue, const Runs& jobs) {
   auto json = nlohmann::json::array();
   for (const storage::QueuedRun& run : queue)
     json.push_back({{"id", run.run},
@@ -29,6 +48,12 @@ nlohmann::json queue_json(const std::vector<storage::QueuedRun>& queue) {
                     {"at_once", run.waiting.at_once},
                     {"mode", run.waiting.mode},
                     {"trouble", run.trouble}});
+  for (const storage::RunSummary& run : jobs)
+    json.push_back({{"id", run.id},
+                    {"name", run.name},
+                    {"target", run.target},
+                    {"group", run.group},
+                    {"waits", run.cause}});
   return json;
 }
 
@@ -58,12 +83,34 @@ int queue_command(const Context& context, const QueueOptions& options) {
       for (const storage::QueuedRun& run : *queue) runs.push_back(run.run);
       return watch_queue(context.store, runs);
     }
+    const auto jobs = waiting_jobs(reader);
+    if (!jobs) return fail(jobs);
     if (options.json)
-      say("{}\n", json_text(queue_json(*queue), 2));
-    else if (queue->empty())
+      say("{}\n", json_text(queue_json(*queue, *jobs), 2));
+    else if (queue->empty() && jobs->empty())
       say("No run waits; heddle launch RECIPE --queue makes one wait.\n");
-    else
-      say("{}", queue_table(*queue));
+    if (options.json) return kExitDone;
+    if (!queue->empty()) say("{}", queue_table(*queue));
+    if (!queue->empty() && !jobs->empty()) say("\n");
+    if (!jobs->empty()) say("{}", jobs_table(*jobs));
+    return kExitDone;
+  });
+}
+
+int change_job_command(const Context& context, const JobOptions& options) {
+  using Hold = JobChange::Hold;
+  const JobChange& change = options.change;
+  const bool is_empty = change.hold == Hold::keep && change.time_limit.empty() &&
+                        change.partition.empty() && change.qos.empty() && !change.nice;
+  if (is_empty)
+    return report({"nothing to change; valid: --time, --partition, --qos, --nice"}, kExitUsage);
+  using Run = storage::RunDetail;
+  return with_run(context, options.run, [&](storage::Reader&, const Run& run) -> Result<int> {
+    if (const Result<> changed = change_job(run, change); !changed) return fail(changed);
+    say("{}: its job is {}\n", run.summary.name,
+        change.hold == Hold::hold      ? "held; heddle queue release lets it start"
+        : change.hold == Hold::release ? "released"
+                                       : "changed");
     return kExitDone;
   });
 }

@@ -143,13 +143,41 @@ class CommandLine {
   }
 
   void add_queue() {
-    CLI::App* command = app_.add_subcommand("queue", "List the runs that wait for their target");
+    CLI::App* command = app_.add_subcommand(
+        "queue", "List the runs that wait, or hold, release or change a waiting one's Slurm job");
+    command->require_subcommand(0, 1);
     command->add_option("--first", queue_.first, "let this run be the next one of its target")
         ->type_name("RUN");
     command->add_flag("--work", queue_.work,
                       "start them one after another until none waits, as an open window does");
     command->add_flag("--json", queue_.json, "as JSON");
-    when_named(command, [this](const Context& c) { return queue_command(c, queue_); });
+    command->callback([this, command] {
+      if (command->get_subcommands().empty())
+        run_ = [this] { return queue_command(context_, queue_); };
+    });
+    add_job_changes(*command);
+  }
+
+  void add_job_changes(CLI::App& queue) {
+    using Hold = JobChange::Hold;
+    const auto add = [&](const char* name, const char* what, Hold hold) {
+      CLI::App* command = queue.add_subcommand(name, what);
+      command->add_option("RUN", job_.run, "a run's name or id")->required();
+      when_named(command, [this, hold](const Context& c) {
+        job_.change.hold = hold;
+        return change_job_command(c, job_);
+      });
+      return command;
+    };
+    add("hold", "Keep a run's Slurm job in the queue until it is released", Hold::hold);
+    add("release", "Let a held job start", Hold::release);
+    CLI::App* change = add("change", "Change a run's Slurm job while it waits", Hold::keep);
+    change->add_option("--time", job_.change.time_limit, "the time limit, as sbatch takes it")
+        ->type_name("TIME");
+    change->add_option("--partition", job_.change.partition, "where it waits")->type_name("NAME");
+    change->add_option("--qos", job_.change.qos, "quality of service")->type_name("NAME");
+    change->add_option("--nice", job_.change.nice, "the higher, the later it begins")
+        ->check(CLI::Range(0, kMaxNice));
   }
 
   void add_stop() {
@@ -336,7 +364,7 @@ class CommandLine {
     command
         ->add_option("--host", add_target_.hosts,
                      "a host, or a name of ~/.ssh/config; repeatable; with --slurm the login node, "
-                     "without it this machine")
+                     "without it this machine; this-machine: no SSH")
         ->type_name("[USER@]HOST[:PORT]")
         ->expected(1)
         ->take_all();
@@ -351,6 +379,19 @@ class CommandLine {
             "Heddle's folder there; default: ~/.heddle; with --slurm on a file system that "
             "the nodes share")
         ->type_name("DIR");
+    command
+        ->add_option("--data-root", add_target_.data_root,
+                     "the folder there for inputs and their tokens, as on a scratch file system; "
+                     "default: the root")
+        ->type_name("DIR");
+    command
+        ->add_option("--prelude", add_target_.prelude,
+                     "sourced there by the shell that starts a run: modules, environment")
+        ->type_name("FILE");
+    command
+        ->add_option("--container", add_target_.container,
+                     "that runs are started in: apptainer:IMAGE, of Slurm also pyxis:IMAGE")
+        ->type_name("KIND:IMAGE");
     command->add_option("--accept-key", add_target_.accepted_keys, "a host key you have compared")
         ->type_name("SHA256:...")
         ->expected(1)
@@ -366,6 +407,7 @@ class CommandLine {
   std::function<int()> run_;
   LaunchOptions launch_;
   QueueOptions queue_;
+  JobOptions job_;
   StopOptions stop_;
   RunsOptions runs_;
   TagOptions tag_;

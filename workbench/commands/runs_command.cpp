@@ -25,8 +25,12 @@ std::string runs_table(const std::vector<storage::RunSummary>& runs) {
                     or_none(Unit::tokens_per_second, run.tokens_per_second_per_rank),
                     or_none(Unit::loss, run.loss), lineage_text(run)});
   }
-  return table(std::move(rows), {0, 6, 7, 8},
-               {.names = {1, 3, 4, 9}, .columns = terminal_columns()});
+  std::string text =
+      table(std::move(rows), {0, 6, 7, 8}, {.names = {1, 3, 4, 9}, .columns = terminal_columns()});
+  for (const storage::RunSummary& run : runs)
+    if (run.state == storage::RunState::waiting)
+      text += fmt::format("{}: its job {}\n", run.name, run.cause);
+  return text;
 }
 
 /// Archived ones only where that is asked for.

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/say.h"
 #include "remote/connect.h"
 #include "remote/deploy.h"
+#include "remote/prelude.h"
 #include "remote/ssh_config.h"
 #include "workbench/commands/command.h"
 #include "workbench/commands/format.h"
@@ -42,6 +44,9 @@ Result<remote::Target> target_of(const AddTargetOptions& options, std::vector<st
   remote::Target target;
   target.name = options.name;
   if (!options.root.empty()) target.root = options.root;
+  target.data_root = options.data_root;
+  target.container = options.container;
+  if (!options.prelude.empty()) target.prelude = std::filesystem::absolute(options.prelude);
   target.public_addresses = options.public_addresses;
   if (options.on_slurm) {
     target.slurm = options.slurm;
@@ -50,6 +55,10 @@ Result<remote::Target> target_of(const AddTargetOptions& options, std::vector<st
   if (options.hosts.empty() && !options.on_slurm)
     return fail("--host is required: the hosts that run ranks, [USER@]HOST[:PORT] each");
   for (const std::string& text : options.hosts) {
+    if (text == remote::kThisMachine) {
+      target.hosts.push_back(remote::host_here());
+      continue;
+    }
     auto resolved = remote::resolve_host(text);
     if (!resolved) return fail(resolved);
     remote::Host& host = resolved->host;
@@ -60,6 +69,7 @@ Result<remote::Target> target_of(const AddTargetOptions& options, std::vector<st
       if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
   }
   if (const Result<> checked = remote::check(target); !checked) return fail(checked);
+  if (const auto prelude = remote::read_prelude(target); !prelude) return fail(prelude);
   return target;
 }
 

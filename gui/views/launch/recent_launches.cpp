@@ -122,10 +122,6 @@ void RecentLaunches::showContact(int row) {
     state->setForeground(colorOf(contact.tone));
   state->setToolTip(contact.fresh() ? state->text() : contact.text);
   if (!run.cause.empty()) return;
-  if (contact.word == ContactLook::Word::waiting) {
-    item(row, kOutcome)->setText(contact.text);
-    item(row, kOutcome)->setToolTip(contact.text);
-  }
   if (contact.fresh())
     item(row, kOutcome)->setData(Qt::ForegroundRole, {});
   else
@@ -134,7 +130,7 @@ void RecentLaunches::showContact(int row) {
 
 void RecentLaunches::tick() {
   for (int row = 0; row < rowCount(); ++row) {
-    if (runs_[static_cast<size_t>(row)].state == storage::RunState::running) showContact(row);
+    if (isFollowed(runs_[static_cast<size_t>(row)].state)) showContact(row);
     const QString text = launched(runs_[static_cast<size_t>(row)]);
     if (item(row, kLaunched)->text() == text) continue;
     item(row, kLaunched)->setText(text);

@@ -13,6 +13,7 @@
 #include "gui/models/value.h"
 #include "gui/settings.h"
 #include "gui/theme/theme.h"
+#include "gui/views/lineage/job_dialog.h"
 #include "gui/widgets/empty_state.h"
 #include "gui/widgets/why_not.h"
 #include "workbench/control.h"
@@ -78,8 +79,14 @@ void LivePage::makeActions() {
   checkpoint_ = new QAction(icon(QStringLiteral("checkpoint")), tr("Checkpoint now"), this);
   checkpoint_->setObjectName(QStringLiteral("checkpoint"));
   checkpoint_->setToolTip(tr("Write a checkpoint after the next step and continue"));
+  jobAction_ = new QAction(icon(QStringLiteral("queue")), tr("Its job …"), this);
+  jobAction_->setObjectName(QStringLiteral("job"));
+  jobAction_->setToolTip(tr("Hold, release or change its job in the queue"));
+  connect(jobAction_, &QAction::triggered, this, [this] {
+    if (run_) (new JobDialog(session(), *run_, window()))->open();
+  });
   setWhyNot(stop_, tr("the run is being stopped"));
-  for (QAction* action : {checkpoint_, stop_, kill_}) {
+  for (QAction* action : {jobAction_, checkpoint_, stop_, kill_}) {
     action->setProperty("topBar", true);
     action->setVisible(false);
   }
@@ -225,6 +232,8 @@ QString LivePage::subtitle() const {
   } else if (run.finished) {
     parts << QString::fromStdString(storage::to_string(run.state)) + QLatin1Char(' ') +
                  format::when(timeOf(*run.finished));
+  } else if (run.state == storage::RunState::waiting) {
+    parts << QString::fromStdString(storage::to_string(run.state));
   } else if (run.started) {
     parts << tr("started %1").arg(format::when(timeOf(*run.started)));
   } else {
@@ -435,7 +444,9 @@ void LivePage::showState() {
           : tr("No step was profiled until the run ended at step %1. The recipe's "
                "telemetry.profile_every says how often one is.")
                 .arg(format::count(run_->summary.steps)));
-  checkpoint_->setVisible(going && saves);
+  const bool waits = run_ && run_->summary.state == storage::RunState::waiting;
+  jobAction_->setVisible(waits);
+  checkpoint_->setVisible(going && saves && !waits);
   stop_->setVisible(going);
   kill_->setVisible(going);
   const bool ended = run_ && !going;

@@ -33,7 +33,9 @@ class LivePage : public Page {
 
   QString subtitle() const override;
   QWidget* headerWidget() override { return picker_; }
-  QList<QAction*> pageActions() override { return {checkpoint_, stop_, kill_, resume_, fork_}; }
+  QList<QAction*> pageActions() override {
+    return {jobAction_, checkpoint_, stop_, kill_, resume_, fork_};
+  }
   QList<KeyTable> keys() const override {
     return {TimelineWidget::keys(), LineChart::keys(), LogSearch::keys()};
   }
@@ -96,6 +98,7 @@ class LivePage : public Page {
   QStackedWidget* texts_ = nullptr;  // the log, or samples in its place
   LogCard* log_ = nullptr;
   SamplesCard* samples_ = nullptr;
+  QAction* jobAction_ = nullptr;
   QAction* checkpoint_ = nullptr;
   QAction* stop_ = nullptr;
   QAction* kill_ = nullptr;

@@ -177,6 +177,7 @@ void LiveTiles::showTime(const storage::RunDetail& run, const RunPace& pace) {
                      ? tr("step %1 of %2").arg(format::count(pace.step), format::count(pace.steps))
                      : tr("step %1").arg(format::count(pace.step));
   if (run.summary.state == storage::RunState::preparing) note = tr("being launched");
+  if (run.summary.state == storage::RunState::waiting) note = tr("its job waits");
   time_->setNote(note);
   time_->setSeries(seconds_);
 }

@@ -38,7 +38,8 @@ QString sentence(QString text) {
 
 /// The reason for no response, the next attempt, and the age of the figures on screen.
 QString silence(const Contact& contact, const ContactLook& look, const QString& asked) {
-  if (look.word == ContactLook::Word::waiting) return sentence(look.text);
+  using Word = ContactLook::Word;
+  if (look.word == Word::waiting || look.word == Word::silent) return sentence(look.text);
   QStringList parts;
   if (contact.link && !contact.link->reason.empty())
     parts << QString::fromStdString(contact.link->reason);

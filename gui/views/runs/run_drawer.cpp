@@ -187,6 +187,7 @@ void RunDrawer::display(RunFacts facts) {
   const storage::RunSummary& summary = facts.detail.summary;
   cause_->setVisible(!summary.cause.empty() && summary.state != storage::RunState::done);
   cause_->setText(QString::fromStdString(summary.cause));
+  setTone(cause_, summary.state == storage::RunState::waiting ? "muted" : "");
   buttons_->setVisible(!summary.trashed);  // runs in the trash can only be looked at
   lastLoss_->setText(summary.loss ? format::loss(*summary.loss) : format::kNone);
   loss_->clearCurves();

@@ -95,7 +95,7 @@ Result<std::vector<RunRow>> readRunRows(storage::Reader& reader, RunPlace place)
     row.curve = QVector<double>(run.sparkline.begin(), run.sparkline.end());
     row.contact = contacts->of(run);
     row.summary = std::move(run);
-    if (row.summary.state == storage::RunState::running)
+    if (isFollowed(row.summary.state))
       if (Result<> added = addNewest(reader, row); !added) return fail(added);
     rows.push_back(std::move(row));
   }

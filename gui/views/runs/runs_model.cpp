@@ -274,8 +274,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     case ToneRole:
       if (column == State)
         return static_cast<int>(lookOf(found.summary.state, found.contactLook()).tone);
-      if (found.summary.state == storage::RunState::running && isNumber(column) &&
-          !found.contactLook().fresh())
+      if (isFollowed(found.summary.state) && isNumber(column) && !found.contactLook().fresh())
         return static_cast<int>(Tone::muted);
       if ((column == Loss && isBad(found.summary.loss)) ||
           (column == Best && isBad(found.bestLoss)))

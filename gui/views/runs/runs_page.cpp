@@ -9,6 +9,7 @@
 #include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
 #include "gui/views/lineage/end_dialog.h"
+#include "gui/views/lineage/job_dialog.h"
 #include "gui/widgets/focus_line.h"
 #include "gui/widgets/why_not.h"
 #include "workbench/control.h"
@@ -28,7 +29,8 @@ struct Stopping {
 RunsPage::RunsPage(Session& session, QWidget* parent)
     : Page(session, parent),
       reading_(session.readingThread(), this),
-      stopping_(session.workingThreads(), this) {
+      stopping_(session.workingThreads(), this),
+      showing_(session.readingThread(), this) {
   asking_ = new RunAsking(session, this);
   makeActions();
   where_ = new Segment({tr("Runs"), tr("Archive"), tr("Trash")}, this);
@@ -123,6 +125,10 @@ void RunsPage::makeActions() {
         Q_EMIT session().continueRequested(runs.first(), fork);
     });
   stop_ = make(QStringLiteral("stopRuns"), tr("Stop run"), QStringLiteral("stop"));
+  job_ = make(QStringLiteral("jobOfRun"), tr("Its job …"), QStringLiteral("queue"));
+  job_->setToolTip(tr("Hold, release or change its job in the queue"));
+  setWhyNot(job_, tr("choose one run whose job waits"));
+  connect(job_, &QAction::triggered, this, &RunsPage::showJob);
   exports_ = new RunExport(session(), this);
   discard_ =
       make(QStringLiteral("discardRuns"), tr("Move to trash"), QStringLiteral("trash"), Tone::bad);
@@ -300,7 +306,7 @@ void RunsPage::showPlace(RunPlace place) {
   where_->setCurrent(static_cast<int>(place));
   const bool trash = place == RunPlace::trash;
   for (QAction* action :
-       {train_, import_, compare_, resume_, fork_, reproduce_, stop_, exports_->runsAction(),
+       {train_, import_, compare_, resume_, fork_, reproduce_, stop_, job_, exports_->runsAction(),
         exports_->fileAction(), exports_->weightsAction(), discard_})
     action->setVisible(!trash);
   for (QAction* action : marks_->actions()) action->setVisible(!trash);
@@ -399,6 +405,8 @@ void RunsPage::describeActions() {
   compare_->setText(runs.size() > 1 ? tr("Compare %1").arg(runs.size()) : tr("Compare"));
   stop_->setEnabled(!running.isEmpty());
   stop_->setText(running.size() > 1 ? tr("Stop %1 runs").arg(running.size()) : tr("Stop run"));
+  const int only = runs.size() == 1 ? model_.indexOf(runs.first()) : -1;
+  job_->setEnabled(only >= 0 && model_.row(only).summary.state == storage::RunState::waiting);
   const QString several = runs.size() > 1 ? format::plural(runs.size(), counted::kRun) : tr("run");
   const QString none = runs.isEmpty() ? tr("no run is selected") : QString();
   QString still;
@@ -471,6 +479,7 @@ void RunsPage::showMenu(const QPoint& globalPosition, qint64 run) {
   if (untick_->isEnabled()) menu.addAction(untick_);
   menu.addActions({resume_, fork_, reproduce_, stop_, exports_->runsAction(),
                    exports_->fileAction(), exports_->weightsAction()});
+  if (job_->isEnabled()) menu.addAction(job_);
   menu.addSeparator();
   if (place_ != RunPlace::trash) {
     marks_->addTo(menu);
@@ -505,6 +514,17 @@ void RunsPage::stopRuns() {
         for (const storage::RunDetail& run : stopping->saved) reached |= stopNow(run);
         if (reached)
           say(tr("Stopping: the ranks finish the next step and write a checkpoint"), Tone::text);
+      });
+}
+
+void RunsPage::showJob() {
+  const QList<qint64> runs = selectedRuns();
+  if (runs.size() != 1) return;
+  session().read(
+      showing_, [id = runs.first()](storage::Reader& reader) { return reader.run(id); },
+      [this](const Result<storage::RunDetail>& run) {
+        if (!run) return say(QString::fromStdString(run.error().message), Tone::bad);
+        (new JobDialog(session(), *run, window()))->open();
       });
 }
 

@@ -28,7 +28,7 @@ class RunsPage : public Page {
 
   QString subtitle() const override;
   QList<QAction*> pageActions() override {
-    return QList<QAction*>{train_, import_, compare_, resume_, fork_, reproduce_, stop_} +
+    return QList<QAction*>{train_, import_, compare_, resume_, fork_, reproduce_, stop_, job_} +
            QList<QAction*>{exports_->runsAction(), exports_->fileAction(),
                            exports_->weightsAction(), untick_} +
            marks_->actions() + QList<QAction*>{discard_, restore_, remove_};
@@ -70,6 +70,7 @@ class RunsPage : public Page {
   /// For the selected runs if `run` is one of them, else for that run alone; the selection stays.
   void showMenu(const QPoint& globalPosition, qint64 run);
   void stopRuns();
+  void showJob();
   void confirmStop(const storage::RunDetail& run);
   bool stopNow(const storage::RunDetail& run);
   void discardRuns();
@@ -82,6 +83,7 @@ class RunsPage : public Page {
   Job reading_;
   RunAsking* asking_ = nullptr;
   Job stopping_;
+  Job showing_;  // a run's job
   RunsModel model_;
   RunLines lines_{model_};
   FilterBar* filter_;
@@ -113,6 +115,7 @@ class RunsPage : public Page {
   QAction* compare_;
   QAction* untick_;
   QAction* stop_;
+  QAction* job_;
   QAction* resume_;
   QAction* fork_;
   QAction* reproduce_;

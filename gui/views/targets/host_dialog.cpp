@@ -4,6 +4,7 @@
 #include <QRegularExpression>
 #include <algorithm>
 
+#include "remote/prelude.h"
 #include "remote/ssh_config.h"
 
 namespace heddle::gui {
@@ -27,25 +28,32 @@ QString fieldOf(const std::vector<std::string>& files) {
 
 /// The target that the fields describe, checked; the error is for the person who types. `notes`:
 /// the parts of the SSH config that are not followed.
-Result<remote::Target> targetOf(const QString& name, const QString& hosts, const QString& jump,
-                                const QString& key, const QString& root,
-                                const std::optional<remote::Slurm>& slurm, QStringList& notes) {
+Result<remote::Target> targetOf(const HostForm& form, QStringList& notes) {
+  const auto text = [](const QString& field) { return field.trimmed().toStdString(); };
   remote::Target target;
-  target.name = name.trimmed().toStdString();
-  target.slurm = slurm;
-  if (!root.trimmed().isEmpty()) target.root = root.trimmed().toStdString();
+  target.name = text(form.name);
+  target.slurm = form.slurm;
+  if (const std::string root = text(form.root); !root.empty()) target.root = root;
+  target.data_root = text(form.dataRoot);
+  target.prelude = text(form.prelude);
+  target.container = text(form.container);
   static const QRegularExpression separators(QStringLiteral("[,\\s]+"));
-  for (const QString& text : hosts.split(separators, Qt::SkipEmptyParts)) {
-    auto resolved = remote::resolve_host(text.toStdString());
+  for (const QString& typed : form.hosts.split(separators, Qt::SkipEmptyParts)) {
+    if (typed.toStdString() == remote::kThisMachine) {
+      target.hosts.push_back(remote::host_here());
+      continue;
+    }
+    auto resolved = remote::resolve_host(typed.toStdString());
     if (!resolved) return fail(resolved);
     remote::Host& host = resolved->host;
-    if (!jump.trimmed().isEmpty()) host.jump = jump.trimmed().toStdString();
-    if (!key.trimmed().isEmpty()) host.identity_files = filesOf(key);
+    if (const std::string jump = text(form.jump); !jump.empty()) host.jump = jump;
+    if (!form.key.trimmed().isEmpty()) host.identity_files = filesOf(form.key);
     target.hosts.push_back(std::move(host));
     for (const std::string& note : resolved->notes) notes << QString::fromStdString(note);
   }
-  if (slurm && target.hosts.empty()) target.hosts = {remote::host_here()};
+  if (form.slurm && target.hosts.empty()) target.hosts = {remote::host_here()};
   if (const auto checked = remote::check(target); !checked) return fail(checked);
+  if (const auto prelude = remote::read_prelude(target); !prelude) return fail(prelude);
   return target;
 }
 
@@ -85,7 +93,11 @@ HostForm formOf(const remote::Target& target) {
   HostForm form = formOf(target.hosts.front());
   QStringList hosts;
   for (const remote::Host& host : target.hosts) {
-    if (host.is_this_machine()) continue;  // no host: the login node is this machine
+    if (host.is_this_machine()) {
+      // Of a cluster no host: its login node is this machine.
+      if (!target.slurm) hosts << QString::fromLatin1(remote::kThisMachine.data());
+      continue;
+    }
     QString text = QString::fromStdString(host.address);
     if (text.contains(QLatin1Char(':'))) text = QLatin1Char('[') + text + QLatin1Char(']');
     if (!host.user.empty()) text.prepend(QString::fromStdString(host.user) + QLatin1Char('@'));
@@ -97,6 +109,9 @@ HostForm formOf(const remote::Target& target) {
   form.root = QString::fromStdString(target.root);
   form.publicAddresses = target.public_addresses;
   form.slurm = target.slurm;
+  form.dataRoot = QString::fromStdString(target.data_root);
+  form.prelude = QString::fromStdString(target.prelude);
+  form.container = QString::fromStdString(target.container);
   return form;
 }
 
@@ -126,6 +141,14 @@ HostDialog::HostDialog(const QStringList& taken, QWidget* parent)
               tr("[user@]host[:port] to jump through; optional"));
   key_ = add(QStringLiteral("key"), tr("key file"), tr("empty: the agent and the keys in ~/.ssh"));
   root_ = add(QStringLiteral("root"), tr("folder there"), QStringLiteral("~/.heddle"));
+  dataRoot_ = add(QStringLiteral("dataRoot"), tr("data there"),
+                  tr("a scratch folder for inputs; empty: the folder"));
+  prelude_ = add(QStringLiteral("prelude"), tr("prelude"),
+                 tr("a file that loads modules, sourced there; optional"));
+  prelude_->setToolTip(
+      tr("A file of this computer. The shell that starts a run there sources it: modules, "
+         "environment. Probing says what it does."));
+  container_ = add(QStringLiteral("container"), tr("container"), tr("apptainer:IMAGE; optional"));
   onSlurm_ = new QCheckBox(tr("it is the login node of a Slurm cluster"));
   onSlurm_->setObjectName(QStringLiteral("onSlurm"));
   connect(onSlurm_, &QCheckBox::toggled, this, &HostDialog::showKind);
@@ -173,6 +196,8 @@ void HostDialog::showKind() {
   const bool cluster = onSlurm_->isChecked();
   hosts_->setPlaceholderText(cluster ? tr("[user@]host[:port]; empty: this computer")
                                      : tr("[user@]host[:port] or a name of ~/.ssh/config"));
+  container_->setPlaceholderText(cluster ? tr("apptainer:IMAGE or pyxis:IMAGE; optional")
+                                         : tr("apptainer:IMAGE; optional"));
   root_->setPlaceholderText(cluster ? tr("~/.heddle; the nodes must see it, too")
                                     : QStringLiteral("~/.heddle"));
   slurm_->setVisible(cluster);
@@ -195,6 +220,9 @@ void HostDialog::fill(const HostForm& form) {
   jump_->setText(form.jump);
   key_->setText(form.key);
   root_->setText(form.root);
+  dataRoot_->setText(form.dataRoot);
+  prelude_->setText(form.prelude);
+  container_->setText(form.container);
   public_->setChecked(form.publicAddresses);
   slurm_->fill(form.slurm.value_or(remote::Slurm{}));
   onSlurm_->setChecked(form.slurm.has_value());
@@ -207,7 +235,10 @@ HostForm HostDialog::form() const {
           key_->text(),
           root_->text(),
           public_->isChecked(),
-          onSlurm_->isChecked() ? std::optional(slurm_->slurm()) : std::nullopt};
+          onSlurm_->isChecked() ? std::optional(slurm_->slurm()) : std::nullopt,
+          dataRoot_->text(),
+          prelude_->text(),
+          container_->text()};
 }
 
 void HostDialog::check() {
@@ -223,8 +254,7 @@ void HostDialog::check() {
   if (taken_.contains(name_->text().trimmed()))
     return say(fault_, tr("name: there is a target %1 already").arg(name_->text().trimmed()));
   QStringList notes;
-  auto target = targetOf(name_->text(), hosts_->text(), jump_->text(), key_->text(), root_->text(),
-                         form().slurm, notes);
+  auto target = targetOf(form(), notes);
   if (!target) return say(fault_, QString::fromStdString(target.error().message));
   notes.removeDuplicates();
   say(notes_, notes.join(QLatin1Char('\n')));

@@ -22,6 +22,9 @@ struct HostForm {
   QString root;
   bool publicAddresses = false;  // remote::Target's
   std::optional<remote::Slurm> slurm;
+  QString dataRoot = {};
+  QString prelude = {};
+  QString container = {};
 };
 
 HostForm formOf(const remote::Host& offered);
@@ -51,6 +54,9 @@ class HostDialog : public Dialog {
   QLineEdit* jump_;
   QLineEdit* key_;
   QLineEdit* root_;
+  QLineEdit* dataRoot_;
+  QLineEdit* prelude_;
+  QLineEdit* container_;
   QCheckBox* public_;
   QLabel* publicMeaning_;
   QCheckBox* onSlurm_;

@@ -60,7 +60,7 @@ void TargetFacts::display(const TargetEntry& entry) {
   for (const remote::Host& host : entry.target.hosts) {
     if (entry.isThisMachine()) break;
     if (host.is_this_machine()) {
-      add(tr("login node"), tr("this computer"));
+      add(entry.target.slurm ? tr("login node") : tr("host"), tr("this computer"));
       break;
     }
     add(entry.target.slurm ? tr("login node") : tr("host"), QString::fromStdString(host.address));
@@ -73,6 +73,12 @@ void TargetFacts::display(const TargetEntry& entry) {
   if (entry.target.slurm) addJob(*entry.target.slurm);
   if (entry.target.public_addresses) add(tr("ranks listen on"), tr("public addresses, too"));
   add(tr("folder"), QString::fromStdString(entry.target.root));
+  if (!entry.target.data_root.empty())
+    add(tr("data"), QString::fromStdString(entry.target.data_root));
+  if (!entry.target.prelude.empty())
+    add(tr("prelude"), QString::fromStdString(entry.target.prelude));
+  if (!entry.target.container.empty())
+    add(tr("container"), QString::fromStdString(entry.target.container));
   if (entry.report) {
     add(tr("free there"), format::bytes(double(entry.report->free_disk_bytes)));
     for (const probe::Gpu& gpu : entry.report->gpus)

@@ -1,5 +1,6 @@
 #include "gui/views/targets/target_probe.h"
 
+#include "workbench/backend.h"
 #include "workbench/target_now.h"
 
 namespace heddle::gui {
@@ -9,8 +10,8 @@ ProbeOutcome probeTarget(workbench::Workbench& workbench, const workbench::Saved
   const remote::Target& target = known.target;
   ProbeOutcome outcome;
   outcome.target = target;
-  if (auto nodes = workbench::connect_all(target); !nodes)
-    outcome.refused = std::move(nodes.error());
+  auto nodes = workbench::connect_all(target);
+  if (!nodes) outcome.refused = std::move(nodes.error());
   const bool distrusted = outcome.refused && outcome.refused->is_about_host_key();
   // A host that is down now is kept: it can be probed later. One that is not trusted is not.
   if (!distrusted) {
@@ -21,10 +22,14 @@ ProbeOutcome probeTarget(workbench::Workbench& workbench, const workbench::Saved
   }
   if (outcome.refused || !outcome.error.empty()) return outcome;
   auto reports = workbench::probe_target(workbench.writer(), target);
-  if (reports)
-    outcome.reports = std::move(*reports);
-  else
+  if (!reports) {
     outcome.error = reports.error().message;
+    return outcome;
+  }
+  outcome.reports = std::move(*reports);
+  // A cluster whose Slurm does not answer has said so in its report.
+  if (auto cluster = workbench::backend_of(target).cluster(target, *nodes->front()))
+    outcome.cluster = std::move(*cluster);
   return outcome;
 }
 

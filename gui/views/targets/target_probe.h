@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "remote/connect.h"
+#include "workbench/cluster_now.h"
 #include "workbench/targets.h"
 #include "workbench/workbench.h"
 
@@ -14,7 +15,8 @@ struct ProbeOutcome {
   remote::Target target;
   std::vector<probe::Report> reports;           // one a host, when all were reached
   std::optional<remote::ConnectError> refused;  // a host could not be reached or trusted
-  std::string error;                            // why it failed after connecting
+  std::optional<workbench::ClusterNow> cluster;
+  std::string error;  // why it failed after connecting
 };
 
 /// Keeps the target in the store (this machine apart), connects, probes, keeps the first report.

@@ -142,6 +142,7 @@ QWidget* TargetsPage::makeDetail() {
   error_ = label({}, "error");
   error_->setWordWrap(true);
   error_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  cluster_ = new ClusterCard;
   checks_ = new CheckList;
   runsTitle_ = heading(tr("Last runs there"));
   runs_ = new RecentLaunches;
@@ -157,6 +158,7 @@ QWidget* TargetsPage::makeDetail() {
   column->addLayout(head);
   column->addWidget(counts_);
   column->addWidget(error_);
+  column->addWidget(cluster_);
   column->addWidget(checks_);
   column->addWidget(runsTitle_);
   runsCard_ = new QFrame;
@@ -294,6 +296,7 @@ void TargetsPage::showCurrent() {
                       ? entry->error
                       : tr("Lost the connection to a run there: %1").arg(entry->lost));
   error_->setVisible(entry->isOutOfReach());
+  cluster_->setCluster(entry->isOutOfReach() ? std::nullopt : entry->cluster);
   checks_->setChecks(checks, entry->isOutOfReach());
   showRuns(*entry);
   facts_->display(*entry);
@@ -407,6 +410,7 @@ void TargetsPage::connected(const ProbeOutcome& outcome) {
   entry.busy = false;
   entry.error = QString::fromStdString(outcome.refused ? outcome.refused->message : outcome.error);
   if (!outcome.reports.empty()) entry.report = outcome.reports.front();
+  entry.cluster = outcome.cluster;
   seen_.insert(entry.name(), entry);
   model_.update(entry);
   if (before != name) seen_.remove(QString::fromStdString(before));

@@ -9,6 +9,7 @@
 #include "gui/session.h"
 #include "gui/views/launch/recent_launches.h"
 #include "gui/views/targets/check_list.h"
+#include "gui/views/targets/cluster_card.h"
 #include "gui/views/targets/host_dialog.h"
 #include "gui/views/targets/host_list.h"
 #include "gui/views/targets/target_facts.h"
@@ -94,6 +95,7 @@ class TargetsPage : public Page {
   QLabel* counts_;
   QLabel* error_;
   QPushButton* probeButton_;
+  ClusterCard* cluster_;
   CheckList* checks_;
   QLabel* runsTitle_;
   QFrame* runsCard_;

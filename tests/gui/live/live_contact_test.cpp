@@ -1,5 +1,6 @@
 // The Live page of a run out of contact, and of one that a rank holds up.
 #include "gui/theme/theme.h"
+#include "gui/views/lineage/job_dialog.h"
 #include "tests/gui/live/followed.h"
 #include "tests/support/far_run.h"
 #include "tests/support/test_class.h"
@@ -102,6 +103,38 @@ class LiveContactTest : public QObject {
     must(shown.writer->set_link(shown.run, {.heard = unixNow() + 3600}).get());
     QTRY_VERIFY_WITH_TIMEOUT(has(*bars, colors().compute), 20000);
     QVERIFY(card->timeline()->rows()[1].warn);
+  }
+
+  void a_run_whose_job_waits() {
+    Followed shown(far_run());
+    const std::string words = "waits in train for free nodes; position 3";
+    must(shown.writer->set_link(shown.run, {.heard = unixNow() + 3600, .waits = words}).get());
+    shown.show();
+    auto* banner = shown.page->findChild<RunBanner*>();
+    QTRY_COMPARE_WITH_TIMEOUT(banner->text(),
+                              QString("Its job waits: Waits in train for free nodes; position 3."),
+                              20000);
+    QVERIFY2(shown.page->subtitle().endsWith("waiting"), qPrintable(shown.page->subtitle()));
+    QVERIFY(shown.action("job")->isVisible() && shown.action("stop")->isVisible());
+    QVERIFY(!shown.action("checkpoint")->isVisible());
+    shown.action("job")->trigger();
+    auto* dialog = shown.page->window()->findChild<JobDialog*>();
+    QTRY_VERIFY(dialog && dialog->isVisible());
+    QVERIFY2(dialog->findChild<QLabel*>("jobWaits")->text().contains(words.c_str()),
+             qPrintable(dialog->findChild<QLabel*>("jobWaits")->text()));
+    auto* change = dialog->findChild<QPushButton*>("changeJob");
+    QVERIFY(!change->isEnabled());
+    dialog->findChild<QLineEdit*>("jobTime")->setText("30");
+    QVERIFY(change->isEnabled());
+    // The host is out of reach: the dialog says so, and stays.
+    dialog->findChild<QPushButton*>("holdJob")->click();
+    auto* outcome = dialog->findChild<QLabel*>("jobOutcome");
+    QTRY_VERIFY_WITH_TIMEOUT(change->isEnabled() && !outcome->text().isEmpty(), 20000);
+    QVERIFY(dialog->isVisible());
+    dialog->findChild<QPushButton*>("cancel")->click();
+
+    must(shown.writer->set_link(shown.run, {.heard = unixNow() + 3600}).get());
+    QTRY_VERIFY_WITH_TIMEOUT(!shown.action("job")->isVisible() && !banner->isVisible(), 20000);
   }
 
   void a_stop_waits_for_the_connection_and_says_so() {

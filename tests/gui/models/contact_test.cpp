@@ -38,12 +38,16 @@ class ContactTest : public QObject {
     QVERIFY(lookOf({storage::Link{.heard = kCut + 61}}, kCut + 62).fresh());
     Contact waiting = contact;
     waiting.link =
-        storage::Link{.heard = kCut, .reason = "waits in train for free nodes; position 3"};
+        storage::Link{.heard = kCut, .waits = "waits in train for free nodes; position 3"};
     const ContactLook waits = lookOf(waiting, kCut + 1);
     QCOMPARE(waits.word, Word::waiting);
     QCOMPARE(waits.text, QString("waits in train for free nodes; position 3"));
-    QCOMPARE(lookOf(storage::RunState::running, waits).icon,
-             lookOf(storage::RunState::queued).icon);
+    QCOMPARE(lookOf(storage::RunState::waiting, waits).icon,
+             lookOf(storage::RunState::waiting).icon);
+    waiting.link->reason = "squeue says: no";
+    QCOMPARE(lookOf(waiting, kCut + 1).word, Word::silent);
+    QCOMPARE(lookOf(waiting, kCut + 1).text, QString("squeue says: no"));
+    waiting.link->reason.clear();
     // Silence is worse than waiting.
     QCOMPARE(lookOf(waiting, kCut + 5).word, Word::quiet);
     QCOMPARE(askedText("stopping", quiet), QString("stopping\u2026"));

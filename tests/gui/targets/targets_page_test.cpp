@@ -11,6 +11,8 @@
 #include "gui/theme/theme.h"
 #include "gui/views/targets/host_dialog.h"
 #include "gui/views/targets/key_dialog.h"
+#include "tests/support/results.h"
+#include "tests/support/slurm.h"
 #include "tests/support/sshd.h"
 #include "tests/support/test_class.h"
 
@@ -178,6 +180,92 @@ class TargetsPageTest : public QObject {
     QCOMPARE(edited.target(), dialog.target());
     edited.findChild<QCheckBox*>(QStringLiteral("onSlurm"))->click();
     QVERIFY(!edited.target().slurm);
+  }
+
+  // A real Slurm of two nodes, this machine its login node; a job of one's own runs on one of them.
+  void aClusterShowsItsNodes() {
+    const std::string missing = test::Slurm::missing();
+    if (!missing.empty()) QSKIP(missing.c_str());
+    auto slurm = test::Slurm::start();
+    if (!slurm) QSKIP(slurm.error().message.c_str());  // its daemons, not ours
+    const std::string job = (*slurm)->ask({"sbatch", "--parsable", "--comment=heddle:20261128-a",
+                                           "--nodes=1", "--wrap", "sleep 600"});
+    QVERIFY(!job.empty());
+    QTRY_COMPARE_WITH_TIMEOUT((*slurm)->ask({"squeue", "-h", "-o", "%T"}), std::string("RUNNING\n"),
+                              30000);
+    remote::Target target = (*slurm)->target();
+    target.root = folder_.filePath(QStringLiteral("root")).toStdString();
+    open();
+    QTRY_VERIFY(page_->isReady());
+    session_->keep([target](workbench::Workbench& workbench) {
+      return workbench::save_target(workbench.writer(), {target, {}});
+    });
+    auto reader = must(storage::Reader::open(session_->storePath().toStdString()));
+    QTRY_VERIFY(workbench::find_target(reader, target.name).has_value());
+    page_->activated();
+    QTRY_COMPARE(list()->model()->rowCount(), 2);
+    list()->setCurrentIndex(list()->model()->index(1, 0));
+    auto* card = page_->findChild<ClusterCard*>(QStringLiteral("cluster"));
+    QVERIFY(!card->isVisible());
+    press(page_.get(), "probe");
+    QTRY_VERIFY_WITH_TIMEOUT(card->isVisible(), 30000);
+    const QString note = card->note();
+    QVERIFY2(note.startsWith(QStringLiteral("partition train: 2 nodes")), qPrintable(note));
+    const auto* nodes = card->findChild<QListView*>(QStringLiteral("nodes"));
+    QCOMPARE(nodes->model()->rowCount(), 2);
+    const QString tip = nodes->model()->index(0, 0).data(Qt::ToolTipRole).toString();
+    QVERIFY2(tip.contains(QStringLiteral("cores in use")), qPrintable(tip));
+    QVERIFY(says(QStringLiteral("20261128-a")));
+    QVERIFY(says(QStringLiteral("runs on n")));
+    // Of another target nothing is shown.
+    list()->setCurrentIndex(list()->model()->index(0, 0));
+    QVERIFY(!card->isVisible());
+  }
+
+  void whatClustersAskForIsKept() {
+    QTemporaryDir folder;
+    const QString prelude = folder.filePath(QStringLiteral("modules.sh"));
+    HostDialog dialog({}, nullptr);
+    dialog.show();
+    auto* connect = dialog.findChild<QPushButton*>(QStringLiteral("connect"));
+    auto* fault = dialog.findChild<QLabel*>(QStringLiteral("fault"));
+    type(&dialog, "hosts", QStringLiteral("ada@hgx-07.lab"));
+    type(&dialog, "prelude", prelude);
+    QVERIFY(!connect->isEnabled());
+    QVERIFY2(fault->text().contains(QStringLiteral("the prelude of hgx-07.lab: ")),
+             qPrintable(fault->text()));
+    QFile file(prelude);
+    QVERIFY(file.open(QIODevice::WriteOnly) && file.write("module load cuda\n") > 0);
+    file.close();
+    type(&dialog, "prelude", prelude);
+    type(&dialog, "dataRoot", QStringLiteral("scratch"));
+    QVERIFY(fault->text().contains(QStringLiteral("data root \"scratch\" is no folder")));
+    type(&dialog, "dataRoot", QStringLiteral("/scratch/ada"));
+    type(&dialog, "container", QStringLiteral("pyxis:llama"));
+    QVERIFY(fault->text().contains(QStringLiteral("pyxis is a part of Slurm")));
+    type(&dialog, "container", QStringLiteral("apptainer:/scratch/llama.sif"));
+    QVERIFY(connect->isEnabled());
+    const remote::Target target = dialog.target();
+    QCOMPARE(target.prelude, prelude.toStdString());
+    QCOMPARE(target.data_root, std::string("/scratch/ada"));
+    QCOMPARE(target.container, std::string("apptainer:/scratch/llama.sif"));
+    // Kept as the shell keeps it, and shown again when the target is edited.
+    const auto kept = remote::target_from_json(remote::to_json(target));
+    QVERIFY(kept && *kept == target);
+    HostDialog again({}, nullptr);
+    again.edit(target);
+    again.fill(formOf(target));
+    QCOMPARE(again.target(), target);
+    // This computer under another name.
+    HostDialog here({}, nullptr);
+    type(&here, "hosts", QStringLiteral("this-machine"));
+    type(&here, "name", QStringLiteral("here"));
+    type(&here, "prelude", prelude);
+    QVERIFY(here.target().hosts.front().is_this_machine());
+    HostDialog edited({}, nullptr);
+    edited.edit(here.target());
+    edited.fill(formOf(here.target()));
+    QCOMPARE(edited.target(), here.target());
   }
 
   void noPlaceholderIsCut_data() {
