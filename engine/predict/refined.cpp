@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include <array>
-#include <fstream>
 #include <memory>
 
 #include "base/host_name.h"
 #include "base/own_program.h"
+#include "base/plain_file.h"
 
 namespace heddle::predict {
 namespace {
@@ -18,10 +17,10 @@ std::string build_here() {
                                                                        XXH3_freeState);
   XXH3_64bits_reset(state.get());
   // Piece by piece: the whole file would count in the rank's peak.
-  std::ifstream file(own_program(), std::ios::binary);
-  std::array<char, 1 << 16> piece{};
-  while (file.read(piece.data(), piece.size()) || file.gcount() > 0)
-    XXH3_64bits_update(state.get(), piece.data(), static_cast<size_t>(file.gcount()));
+  constexpr size_t kPiece = 1 << 16;
+  if (auto file = PlainFile::open_existing(own_program()))
+    for (auto piece = file->read(kPiece); piece && !piece->empty(); piece = file->read(kPiece))
+      XXH3_64bits_update(state.get(), piece->data(), piece->size());
   return fmt::format("{} {:016x}", HEDDLE_VERSION, XXH3_64bits_digest(state.get()));
 }
 
