@@ -50,6 +50,7 @@ done
 [ -z "$1" ] || command -v "$1" > /dev/null 2>&1 || echo "missing $1"
 [ -z "$2" ] || [ -r "$2" ] || echo unread image
 PATH=$PATH:$heddle_path
+[ "$1" != srun ] || srun --help 2> /dev/null | grep -q -e --container-image || echo lacks pyxis
 [ -z "$1" ] || printf 'version %s\n' "$("$1" --version 2> /dev/null | head -n 1)"
 )sh";
 
@@ -143,6 +144,10 @@ Check judge_prelude(const Look& look) {
 }
 
 Check judge_container(const Look& look, const Container& container) {
+  if (container.kind == Container::Kind::pyxis && !look.fact("lacks").empty())
+    return {"container", Status::fail, "srun there knows no --container-image",
+            "pyxis is a plug-in that administrators add to Slurm: ask them, or name an image of "
+            "apptainer"};
   if (container.kind == Container::Kind::pyxis)
     return {"container", Status::pass, fmt::format("{}, by Slurm's pyxis", container.image), ""};
   if (!look.fact("missing").empty())
@@ -191,7 +196,10 @@ Result<std::vector<Check>> check_start(Node& node, const Target& target) {
   const bool file = apptainer && container->image.starts_with('/');
   const Command look{.argv = {"/bin/sh", "-c", kStartLook, "sh", std::to_string(kPreludeSeconds),
                               std::string(kSourcePrelude) + kStartLookAfter,
-                              apptainer ? "apptainer" : "", file ? container->image : ""},
+                              apptainer   ? "apptainer"
+                              : container ? "srun"
+                                          : "",
+                              file ? container->image : ""},
                      .input = *prelude + "\n",
                      .deadline = std::chrono::seconds(2 * kPreludeSeconds)};
   const Result<Completed> looked = node.run(look);

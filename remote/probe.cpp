@@ -29,7 +29,7 @@ Result<> add_data_root(probe::Report& report, Node& node, const Target& target) 
   for (probe::Check check : data->checks) {
     const bool disk = check.name == "free disk" || check.name == "quota";
     if (!disk && check.name != "free inodes") continue;
-    check.name += " for data";
+    check.name = check.name == "quota" ? "data quota" : disk ? "data disk" : "data inodes";
     for (auto at = check.advice.find("--root"); at != std::string::npos;
          at = check.advice.find("--root", at + 1))
       check.advice.replace(at, 6, "--data-root");

@@ -129,9 +129,10 @@ class Attempt {
     const probe::Check check = check_of(*measured, slow);
     const Finding finding{check.name, check.status, check.value, check.advice};
     if (check.status == probe::Status::fail) return fail("{}", finding.line());
-    if (on_findings_ && check.status == probe::Status::warn) on_findings_({finding});
     (void)keep_links(request_.target, *measured);  // the next launch measures again
-    return tell(finding.line());
+    if (!on_findings_ || check.status != probe::Status::warn) return tell(finding.line());
+    on_findings_({finding});
+    return {};
   }
 
   /// Progress of the uploads of one step.

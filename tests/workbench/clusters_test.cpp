@@ -2,10 +2,12 @@
 // exec-less file systems; each fault is reported before the start, with a remedy.
 #include <sys/mount.h>
 
+#include <QScopeGuard>
 #include <filesystem>
 #include <fstream>
 
 #include "base/process.h"
+#include "engine/runs/run_files.h"
 #include "remote/connect.h"
 #include "remote/start_script.h"
 #include "tests/support/slurm.h"
@@ -41,6 +43,20 @@ class Tmpfs {
   std::string folder_;
   bool mounted_ = false;
 };
+
+/// Hosts on a network of their own, all let in by the first one's key.
+remote::Target target_of(const std::vector<std::unique_ptr<test::Sshd>>& nodes) {
+  remote::Target target = nodes[0]->trusted_target();
+  for (size_t i = 1; i < nodes.size(); ++i) {
+    nodes[i]->let_in(nodes[0]->user_home() + "/.ssh/id_ed25519.pub");
+    const remote::Target other = nodes[i]->trusted_target();
+    target.hosts.push_back(other.hosts[0]);
+    target.accepted_keys.push_back(other.accepted_keys[0]);
+  }
+  for (size_t i = 0; i < nodes.size(); ++i) target.hosts[i].name = fmt::format("n{}", i);
+  target.name = "four";
+  return target;
+}
 
 }  // namespace
 
@@ -102,6 +118,10 @@ class ClustersTest : public QObject {
   void initTestCase() { qunsetenv("SSH_AUTH_SOCK"); }
   void init() {
     fixture_ = std::make_unique<RunFixture>();
+    // Alone in its folder it is brought to hosts without LibTorch.
+    std::filesystem::create_directories(fixture_->path("engine"));
+    std::filesystem::copy_file(kRankEngine, fixture_->path("engine/rank_engine"));
+    use_engine(fixture_->path("engine/rank_engine"));
     workbench_ = must(Workbench::open(fixture_->store));
   }
   void cleanup() {
@@ -203,7 +223,7 @@ class ClustersTest : public QObject {
                 "--data-root", fixture_->path("scratch"), "--prelude", file});
     contains(added.out, "here is added");
     contains(added.out, "loads cuda/12.4:gcc/12");
-    contains(added.out, "free disk for data");
+    contains(added.out, "data disk");
     storage::Reader reader = must(storage::Reader::open(fixture_->store));
     LaunchRequest request = fixture_->request(20);
     request.target = must(find_target(reader, "here")).target;
@@ -242,7 +262,8 @@ class ClustersTest : public QObject {
     QFETCH(QByteArray, name);
     QFETCH(QByteArray, says);
     const std::string folder = fixture_->path("mount");
-    const Tmpfs tmpfs(folder, options.constData(), files < 0 ? MS_NOEXEC : 0);
+    const unsigned long flags = MS_NOEXEC;
+    const Tmpfs tmpfs(folder, options.constData(), files < 0 ? flags : 0UL);
     if (!tmpfs.mounted()) QSKIP("mounting a tmpfs takes root");
     for (int file = 0; file < files; ++file)
       std::ofstream(fmt::format("{}/{}", folder, file)) << std::string(256 << 10, 'x');
@@ -320,20 +341,6 @@ class ClustersTest : public QObject {
     contains(none.error().message, "the container ended with exit code 255: no user namespaces");
   }
 
-  /// Hosts on a network of their own, all let in by the first one's key.
-  static remote::Target target_of(const std::vector<std::unique_ptr<test::Sshd>>& nodes) {
-    remote::Target target = nodes[0]->trusted_target();
-    for (size_t i = 1; i < nodes.size(); ++i) {
-      nodes[i]->let_in(nodes[0]->user_home() + "/.ssh/id_ed25519.pub");
-      const remote::Target other = nodes[i]->trusted_target();
-      target.hosts.push_back(other.hosts[0]);
-      target.accepted_keys.push_back(other.accepted_keys[0]);
-    }
-    for (size_t i = 0; i < nodes.size(); ++i) target.hosts[i].name = fmt::format("n{}", i);
-    target.name = "four";
-    return target;
-  }
-
   void a_slow_node_is_named_before_the_start() {
     const std::string missing = test::Sshd::missing();
     if (!missing.empty()) QSKIP(missing.c_str());
@@ -342,9 +349,9 @@ class ClustersTest : public QObject {
       nodes.push_back(must(test::Sshd::start({.own_network = true})));
     const remote::Target target = target_of(nodes);
     qputenv("HOME", nodes[0]->user_home().c_str());
+    const QByteArray cache = qgetenv("XDG_CACHE_HOME");
+    const auto restored = qScopeGuard([&] { qputenv("XDG_CACHE_HOME", cache); });
     qputenv("XDG_CACHE_HOME", QByteArray::fromStdString(fixture_->path("cache")));
-    if (const auto limited = nodes[2]->limit_cable("20mbit"); !limited)
-      QSKIP(limited.error().message.c_str());
 
     // The engine, which measures, comes with the first run.
     const auto check_of_network = [&] {
@@ -357,6 +364,10 @@ class ClustersTest : public QObject {
     LaunchRequest request = fixture_->request(20);
     request.recipe_text.replace(request.recipe_text.find("ranks = 2"), 9, "ranks = 8");
     request.target = target;
+    storage::RunDetail detail;
+    run_to_its_end(request, detail);
+    if (const auto limited = nodes[2]->limit_cable("20mbit"); !limited)
+      QSKIP(limited.error().message.c_str());
     std::string said;
     bool started = false;
     const auto run = workbench::launch(
@@ -373,7 +384,7 @@ class ClustersTest : public QObject {
     contains(said, "n2 is slow: all of its links are; the slowest, to n");
     contains(said, "a run waits for its slowest link");
     QVERIFY(fixture_->ends(run->id));
-    const storage::RunDetail detail = fixture_->detail(run->id);
+    detail = fixture_->detail(run->id);
     QVERIFY2(detail.summary.state == RunState::done, detail.summary.cause.c_str());
     // Known from then on, and measured again where the target is probed.
     contains(finding(request, "network"), "warn network: n2 is slow");
@@ -387,7 +398,6 @@ class ClustersTest : public QObject {
     QVERIFY(!none);
     contains(none.error().message, "network: n1 does not reach n3 at 198.");
     contains(none.error().message, "open the hosts' firewalls to one another");
-    qunsetenv("XDG_CACHE_HOME");
   }
 
   void jobs_have_preludes() {
@@ -404,6 +414,10 @@ class ClustersTest : public QObject {
     for (size_t part = 0; part < 2; ++part)
       QCOMPARE(read_file(place.shares[part].run_dir() + "/prelude.log"),
                fmt::format("on {}\n", part));
+    request.target.container = "pyxis:llama";
+    contains(finding(request, "container"),
+             "fail container: srun there knows no --container-image");
+    request.target.container.clear();
     // Only the job's nodes lack it.
     request.target = (*slurm)->target();
     request.target.prelude =

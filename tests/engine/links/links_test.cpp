@@ -49,7 +49,7 @@ class LinksTest : public QObject {
     auto pairs = pairs_of(4);
     link_of(pairs, 1, 2).back = 20 * kMiB;
     QCOMPARE(text_of(links::judge_links(kNames, pairs, {})),
-             std::string("the link between bell and cray is slow: 20 MiB/s, others 100 MiB/s\n"));
+             std::string("the link between bell and cray is slow: 20.0 MiB/s, others 100 MiB/s\n"));
     pairs = pairs_of(4);
     link_of(pairs, 0, 3).seconds = 0.04;
     QCOMPARE(text_of(links::judge_links(kNames, pairs, {})),
@@ -80,7 +80,7 @@ class LinksTest : public QObject {
     link_of(now, 0, 1).out = 30 * kMiB;
     QCOMPARE(text_of(links::judge_links(names, now, {})), std::string());
     QCOMPARE(text_of(links::judge_links(names, now, pairs_of(2))),
-             std::string("the link between ada and bell is slow: 30 MiB/s, before 100 MiB/s\n"));
+             std::string("the link between ada and bell is slow: 30.0 MiB/s, before 100 MiB/s\n"));
   }
 
   void what_is_no_answer_is_refused() {

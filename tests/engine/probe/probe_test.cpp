@@ -122,6 +122,51 @@ esac
     QCOMPARE(nvlink->value, std::string("between all GPUs"));
   }
 
+  void quotas_and_inodes_are_judged_data() {
+    QTest::addColumn<QByteArray>("facts");
+    QTest::addColumn<QByteArray>("line");
+    const QByteArray remedy =
+        "(remove files of yours there, or give the target another root folder (--root), as on the "
+        "scratch file system)";
+    // As quota -w -p prints them behind the device, and lfs quota -q behind the mount point.
+    QTest::newRow("room") << QByteArray("quota\t4194304 20971520 31457280 0 1200 0 0 0\n")
+                          << QByteArray("pass     quota            4.00 GiB of 30.0 GiB used\n");
+    QTest::newRow("full") << QByteArray("quota\t20971520* 20971520 0 6days 1200 0 0 0\n")
+                          << "fail     quota            20.0 GiB of 20.0 GiB used " + remedy;
+    QTest::newRow("files") << QByteArray("quota\t1024 0 0 - 99500* 90000 100000 3d\n")
+                           << "fail     quota            99,500 of 100,000 files used " + remedy;
+    QTest::newRow("both") << QByteArray("quota\t1048576 3145728 4194304 - 10 0 100000 -\n")
+                          << "warn     quota            1.00 GiB of 4.00 GiB, 10 of 100,000 files "
+                             "used " +
+                                 remedy;
+    QTest::newRow("none") << QByteArray("quota\t1024 0 0 - 10 0 0 -\n") << QByteArray();
+    QTest::newRow("no words") << QByteArray("quota\tlost\n") << QByteArray();
+    QTest::newRow("no inodes") << QByteArray("inodes\t4\ninodes_free\t0\n")
+                               << QByteArray("fail     free inodes      0 (remove files");
+    QTest::newRow("as needed") << QByteArray("inodes\t0\ninodes_free\t0\n")
+                               << QByteArray("pass     free inodes      as many as needed\n");
+    QTest::newRow("no file")
+        << QByteArray(
+               "disk_free_kib\t9999999\ndisk_folder\t/home\ndisk_writable\tyes\n"
+               "disk_fault\tDisk quota exceeded\n")
+        << QByteArray(
+               "fail     free disk        9.54 GiB at /home, but no file can be written: "
+               "Disk quota exceeded (remove files of yours there");
+    QTest::newRow("data") << QByteArray(
+                                 "disk_free_kib\t262144\ndisk_folder\t/data\n"
+                                 "disk_writable\tyes\ndisk_noexec\tyes\nuse\tdata\n")
+                          << QByteArray("warn     free disk        256 MiB at /data (inputs");
+  }
+  void quotas_and_inodes_are_judged() {
+    QFETCH(QByteArray, facts);
+    QFETCH(QByteArray, line);
+    const auto report = judge("host\tnode\n" + facts.toStdString() + "end\tyes\n", 0, 0);
+    QVERIFY(report);
+    const std::string text = to_text(*report);
+    const std::string wanted = line.isEmpty() ? "quota" : line.toStdString();
+    QVERIFY2((text.find(wanted) == std::string::npos) == line.isEmpty(), text.c_str());
+  }
+
   void a_script_that_stopped_halfway_is_no_report() {
     QVERIFY(!judge("host\tnode\n", 0, 0));
     QVERIFY(!judge("", 0, 0));

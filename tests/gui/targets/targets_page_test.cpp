@@ -260,6 +260,7 @@ class TargetsPageTest : public QObject {
     QCOMPARE(again.target(), target);
     // This computer under another name.
     HostDialog here({}, nullptr);
+    here.show();
     type(&here, "hosts", QStringLiteral("this-machine"));
     type(&here, "name", QStringLiteral("here"));
     type(&here, "prelude", prelude);
