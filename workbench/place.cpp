@@ -153,7 +153,9 @@ Result<Place> place_from_json(const std::string& text) {
 }
 
 bool launcher_lives(const Place& place) {
-  return place.launcher_boot_id == boot_id() && lives(place.launcher, geteuid());
+  // In a container the launcher may be process 1.
+  return place.launcher_boot_id == boot_id() && place.launcher.pid > 0 &&
+         identify(place.launcher.pid) == place.launcher;
 }
 
 }  // namespace heddle::workbench

@@ -21,7 +21,7 @@ struct TargetEntry {
   bool offered = false;  // a host of ~/.ssh/config, not added yet
   std::optional<probe::Report> report;
   std::optional<workbench::ClusterNow> cluster;  // of this session's last probe
-  QString error;      // the last attempt to connect failed: why
+  QString error;                                 // the last attempt to connect failed: why
   QString lost;       // a run there goes on, and its connection is lost: why
   bool busy = false;  // being connected to
 

@@ -37,9 +37,9 @@ const QMap<QString, QStringList> includable{
     {"workbench", {"base", "engine", "remote", "storage", "workbench"}},
     {"gui", {"base", "engine", "remote", "storage", "workbench", "gui"}}};
 // Rooms of the engine without LibTorch, which the window never loads.
-const QStringList without_torch{"recipe",    "holdings", "telemetry", "hardware",
-                                "published", "probe",    "plan",      "checkpoint",
-                                "data",      "runs",     "inputs",    "launch"};
+const QStringList without_torch{"recipe", "holdings", "telemetry",  "hardware", "published",
+                                "probe",  "plan",     "checkpoint", "data",     "runs",
+                                "inputs", "launch",   "links"};
 
 // The rooms of the engine in the order of its README.md.
 QStringList rooms_in_order() {
