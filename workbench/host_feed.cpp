@@ -47,7 +47,9 @@ HostFeed::HostFeed(storage::Writer& writer, storage::RunId run, const Place& pla
 
 Result<> HostFeed::connect(const remote::Target& target) {
   if (connected()) return {};
-  auto node = remote::connect(target, target.host_of(index_), {.background = true});
+  remote::ConnectOptions options;
+  options.background = true;
+  auto node = remote::connect(target, target.host_of(index_), options);
   if (!node) return fail("{}", node.error().message);
   node_ = std::move(*node);
   if (Result<> noted = note_clock(node_->greeting().clock_ahead); !noted) return noted;
