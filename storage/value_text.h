@@ -9,8 +9,8 @@
 
 namespace heddle::storage {
 
-/// A number with its metric's unit, so that "peak_bytes" is 61.2 GiB; words as they are. `more`:
-/// see base/number_text.h.
+/// A number with its metric's unit, so that "peak_bytes" is 61.2 GiB; words without the quotes of
+/// TOML, their numbers with at most nine digits. `more`: see base/number_text.h.
 std::string value_text(const std::string& name, const Value& value, int more = 0);
 
 /// The values of one key in several runs, to be shown side by side; `none` for nullopt. All of them

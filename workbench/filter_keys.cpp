@@ -4,7 +4,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <numeric>
+#include <utility>
 
 #include "engine/telemetry/metrics.h"
 
@@ -90,16 +90,23 @@ std::string metric_called(std::string_view name) {
 }
 
 /// How many letters must be added, dropped or exchanged.
+/// Letters of another case count for less than any other difference: 1 of kLetter.
+constexpr size_t kLetter = 1000;
+
 size_t distance(std::string_view a, std::string_view b) {
+  const auto differ = [](char x, char y) -> size_t {
+    if (x == y) return 0;
+    const bool same =
+        std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
+    return same ? 1 : kLetter;
+  };
   std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0]++;
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j * kLetter;
+  for (const char x : a) {
+    size_t diagonal = std::exchange(row[0], row[0] + kLetter);
     for (size_t j = 0; j < b.size(); ++j) {
-      const bool same = std::tolower(static_cast<unsigned char>(a[i])) ==
-                        std::tolower(static_cast<unsigned char>(b[j]));
       const size_t above = row[j + 1];
-      row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (same ? 0 : 1)});
+      row[j + 1] = std::min({above + kLetter, row[j] + kLetter, diagonal + differ(x, b[j])});
       diagonal = above;
     }
   }
@@ -218,11 +225,12 @@ bool names_column(std::string_view key, std::string_view column) {
 
 std::string nearest(std::string_view name, const std::vector<std::string>& candidates) {
   std::string found;
-  size_t fewest = std::max<size_t>(2, name.size() / 3) + 1;
+  size_t fewest = (std::max<size_t>(2, name.size() / 3) + 1) * kLetter;
   for (const std::string& candidate : candidates)
     // The end of a long key is what people type.
     for (std::string_view spelled = candidate; !spelled.empty();) {
-      if (const size_t away = distance(name, spelled); away < fewest && away < name.size()) {
+      if (const size_t away = distance(name, spelled);
+          away < fewest && away < name.size() * kLetter) {
         fewest = away;
         found = spelled;
       }

@@ -288,8 +288,13 @@ void ChartBoard::arrange() {
     cards_[i]->setGeometry(grid_.places[i].translated(0, top));
   empty_->setVisible(cards_.empty());
   empty_->setGeometry(0, top, width(), std::max(0, height() - top));
-  const int least = top + (cards_.empty() ? BoardCard::kMinHeight : grid_.leastHeight);
+  const int needed = top + (cards_.empty() ? BoardCard::kMinHeight : grid_.leastHeight);
+  const int least = std::max(needed, leastHeight_);
   if (minimumHeight() != least) setMinimumHeight(least);
+}
+
+void ChartBoard::setLeastHeight(int height) {
+  if (std::exchange(leastHeight_, height) != height) arrange();
 }
 
 void ChartBoard::resizeEvent(QResizeEvent* event) {

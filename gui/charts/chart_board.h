@@ -37,6 +37,8 @@ class ChartBoard : public QWidget {
   void addTool(QWidget* tool);
   /// Where nobody has set the number of columns, there is one for each so many pixels.
   void setColumnWidth(int pixels);
+  /// It is never lower, however few the charts.
+  void setLeastHeight(int height);
 
   void setRuns(std::vector<BoardRun> runs);
   /// The run that the others are compared with; 0: none.
@@ -95,6 +97,7 @@ class ChartBoard : public QWidget {
   BoardLayout layout_;
   BoardGrid grid_;
   int columnWidth_ = kColumnWidth;
+  int leastHeight_ = 0;
   std::vector<ChartCard*> cards_;  // as the layout's
   QWidget* drop_ = nullptr;
   std::vector<BoardRun> runs_;

@@ -16,12 +16,13 @@ constexpr int kStroke = 18;
 constexpr int kGap = 6;
 constexpr int kBetween = 14;
 constexpr int kLegendHeight = 18;
-constexpr int kMaxName = 200, kMinName = 30;  // pixels
-constexpr int kMaxList = 320;                 // the list's height
+// Pixels. Names are shortened to kShortName before any is left out.
+constexpr int kMaxName = 200, kShortName = 90, kMinName = 30;
+constexpr int kMaxList = 320;  // the list's height
 
-int widthOf(const LegendEntry& entry) {
+int widthOf(const LegendEntry& entry, int nameRoom = kMaxName) {
   return kStroke + kGap +
-         std::min(kMaxName, QFontMetrics(font::caption()).horizontalAdvance(entry.name));
+         std::min(nameRoom, QFontMetrics(font::caption()).horizontalAdvance(entry.name));
 }
 
 }  // namespace
@@ -56,36 +57,40 @@ int Legend::restWidth(qsizetype shown) const {
   return QFontMetrics(font::caption()).horizontalAdvance(restText(shown)) + 2;
 }
 
-QSize Legend::sizeHint() const {
-  int width = 0;
-  for (const LegendEntry& entry : entries_) width += widthOf(entry) + kBetween;
-  return {std::max(0, width - kBetween), kLegendHeight};
-}
+QSize Legend::sizeHint() const { return {std::max(0, widthOfAll(kMaxName)), kLegendHeight}; }
 
 QSize Legend::minimumSizeHint() const {
   const int least = entries_.size() > 1 ? restWidth(0) : kStroke;
   return {std::min(sizeHint().width(), least), kLegendHeight};
 }
 
-/// Finds how many entries fit. The first one is shortened before all are only counted.
+int Legend::widthOfAll(int nameRoom) const {
+  int width = -kBetween;
+  for (const LegendEntry& entry : entries_) width += widthOf(entry, nameRoom) + kBetween;
+  return width;
+}
+
+/// Finds how many entries fit. Names are shortened before any is left out, and the last one shown
+/// further.
 void Legend::place() {
-  const bool allFit = sizeHint().width() <= width() + 1;
-  nameRoom_ = kMaxName;
+  nameRoom_ = kShortName;
+  const bool allFit = widthOfAll(kShortName) <= width() + 1;
+  while (allFit && nameRoom_ < kMaxName && widthOfAll(nameRoom_ + 1) <= width() + 1) ++nameRoom_;
+  lastRoom_ = nameRoom_;
   left_ = 0;
   shown_ = allFit ? entries_.size() : 0;
   int x = 0;
   for (; shown_ < entries_.size(); ++shown_) {
-    const int needed = widthOf(entries_[shown_]) + kBetween;
+    const int needed = widthOf(entries_[shown_], nameRoom_) + kBetween;
     if (x + needed + restWidth(shown_ + 1) > width()) break;
     x += needed;
   }
-  if (shown_ == 0 && !entries_.isEmpty()) {
-    const int after = entries_.size() > 1 ? kBetween + restWidth(1) : 0;
-    const int room = width() - kStroke - kGap - after;
-    if (room >= kMinName || after == 0) {
-      nameRoom_ = std::max(0, room);
-      shown_ = 1;
-      x = width() - after + kBetween;
+  if (shown_ < entries_.size()) {
+    const bool more = shown_ + 1 < entries_.size();
+    const int room = width() - x - kStroke - kGap - (more ? kBetween + restWidth(shown_ + 1) : 0);
+    if (room >= kMinName || entries_.size() == 1) {
+      lastRoom_ = std::max(0, room);
+      x += widthOf(entries_[shown_++], lastRoom_) + kBetween;
     }
   }
   more_->setVisible(shown_ < entries_.size());
@@ -130,11 +135,11 @@ void Legend::paintEvent(QPaintEvent*) {
                    entry.width);
     painter.setPen(colors().muted);
     // A long name must not hide the others.
-    const QString name = painter.fontMetrics().elidedText(entry.name, Qt::ElideMiddle,
-                                                          std::min(kMaxName, nameRoom_));
-    painter.drawText(QRect(x + kStroke + kGap, 0, widthOf(entry), height()), Qt::AlignVCenter,
-                     name);
-    x += widthOf(entry) + kBetween;
+    const int room = i + 1 == shown_ ? lastRoom_ : nameRoom_;
+    const QString name = painter.fontMetrics().elidedText(entry.name, Qt::ElideMiddle, room);
+    const int wide = widthOf(entry, room);
+    painter.drawText(QRect(x + kStroke + kGap, 0, wide, height()), Qt::AlignVCenter, name);
+    x += wide + kBetween;
   }
 }
 

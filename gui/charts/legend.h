@@ -34,6 +34,7 @@ class Legend : public QWidget {
  private:
   QString restText(qsizetype shown) const;
   int restWidth(qsizetype shown) const;
+  int widthOfAll(int nameRoom) const;
   void place();
   void listAll();
 
@@ -41,6 +42,7 @@ class Legend : public QWidget {
   qsizetype shown_ = 0;
   int left_ = 0;      // where the entries begin: they end at the right when some are left out
   int nameRoom_ = 0;  // pixels, of the longest name
+  int lastRoom_ = 0;  // of the last one shown
   QPushButton* more_;
 };
 

@@ -212,7 +212,7 @@ void LineChart::setMark(std::optional<ChartMark> mark) {
 }
 
 void LineChart::setEmptyText(const QString& text) {
-  emptyCaption_->setText(text);
+  emptyText_ = text;
   changed();
 }
 

@@ -175,6 +175,7 @@ class LineChart : public Card {
 
   void changed();
   void redraw();
+  void fitLegend();
   Range drawCurves(const Range& x);
   Range shownY(Range y) const;
   void drawAxes(const Range& x, const Range& y, bool empty);
@@ -205,6 +206,7 @@ class LineChart : public Card {
   Crosshair* overlay_ = nullptr;
   QCPItemText* xCaption_ = nullptr;
   QCPItemText* emptyCaption_ = nullptr;
+  QString emptyText_;
   QSharedPointer<UnitTicker> xTicker_;
   QSharedPointer<UnitTicker> yTicker_;
   CurveLayer* layer_ = nullptr;

@@ -65,6 +65,7 @@ void LineChart::redraw() {
   }
   drawAxes(x, y, empty);
   legend_->setEntries(legendEntries());
+  fitLegend();
   plot_->replot(QCustomPlot::rpImmediateRefresh);
   overlay_->setGeometry(plot_->rect());
   setCrosshair(crosshair_, crosshairText_);
@@ -164,6 +165,21 @@ void LineChart::drawAxes(const Range& x, const Range& y, bool empty) {
   const QString words =
       note.join(unit_ == Unit::tokens_per_second ? QStringLiteral(" ") : QStringLiteral(", "));
   if (words != this->note()) setNote(words);
+}
+
+/// Title and note have their room first; where the title has none with a legend there is none.
+void LineChart::fitLegend() {
+  const QLayout* head = legend_->parentWidget()->layout();
+  const QMargins margins = head->contentsMargins();
+  int whole = width() - margins.left() - margins.right(), least = whole;
+  for (int i = 0; i < head->count(); ++i) {
+    const QWidget* part = head->itemAt(i)->widget();
+    if (!part || part == legend_ || part->isHidden()) continue;
+    whole -= part->sizeHint().width() + head->spacing();
+    least -= std::max(part->minimumWidth(), part->minimumSizeHint().width()) + head->spacing();
+  }
+  legend_->setMaximumWidth(std::max(width() / 2, whole));
+  legend_->setVisible(least >= legend_->minimumSizeHint().width());
 }
 
 QVector<LegendEntry> LineChart::legendEntries() const {

@@ -195,7 +195,6 @@ KeyTable LineChart::keys() {
 
 void LineChart::resizeEvent(QResizeEvent* event) {
   Card::resizeEvent(event);
-  legend_->setMaximumWidth(width() / 2);  // title and note need room, too
   redraw();
 }
 

@@ -13,6 +13,19 @@ namespace {
 constexpr int kSide = 4;       // between words and the edge around them
 constexpr int kCovers = 1000;  // as many lines through them: other words, or an edge
 
+/// The text in lines that fit; a longer word is shortened.
+QString inLines(const QString& text, const QFontMetrics& metrics, int room) {
+  QStringList lines;
+  for (const QString& word : text.split(QLatin1Char(' '))) {
+    const QString longer = lines.isEmpty() ? word : lines.last() + QLatin1Char(' ') + word;
+    if (!lines.isEmpty() && metrics.horizontalAdvance(longer) <= room)
+      lines.last() = longer;
+    else
+      lines << metrics.elidedText(word, Qt::ElideMiddle, room);
+  }
+  return lines.join(QLatin1Char('\n'));
+}
+
 }  // namespace
 
 bool LineChart::showsMark() const {
@@ -22,6 +35,8 @@ bool LineChart::showsMark() const {
 
 /// Runs after everything else has its place.
 void LineChart::placeWords() {
+  emptyCaption_->setText(
+      inLines(emptyText_, QFontMetrics(emptyCaption_->font()), plot_->width() - 4 * kSide));
   placeMark();
   placeReferences();
 }

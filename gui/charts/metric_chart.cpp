@@ -175,7 +175,7 @@ void MetricChart::read() {
   }
   asked_ = query;
   if (wanted.empty()) {
-    if (curves_.empty()) putCurves();  // it waits for nothing
+    if (curves() == 0) putCurves();  // it waits for nothing
     return;
   }
   reading_ = std::make_shared<CurveReading>(query, std::move(wanted), std::move(ends));
@@ -194,7 +194,7 @@ void MetricChart::turn() {
         if (!reading->done()) return turn();
         if (stale_)
           read();
-        else if (curves_.empty())
+        else if (this->curves() == 0)
           putCurves();  // says so
       });
 }
@@ -231,7 +231,7 @@ void MetricChart::putCurves() {
                : waits                   ? tr("reading")
                : runs_.empty()           ? tr("no run is shown")
                : spec_.x != ChartX::step ? tr("no run has it over %1").arg(xName())
-                                         : tr("no step has reported it yet"));
+                                         : tr("no step has reported it"));
 
   std::map<QString, std::vector<const Shown*>> groups;
   for (const Shown& curve : curves)

@@ -8,17 +8,6 @@
 #include "storage/value_text.h"
 
 namespace heddle::gui {
-namespace {
-
-/// Words as one line, without the quotes of TOML strings.
-QString wordText(const std::string& words) {
-  QString text = format::spelled(words);
-  if (text.size() > 2 && text.startsWith(QChar('"')) && text.endsWith(QChar('"')))
-    return text.mid(1, text.size() - 2);
-  return text;
-}
-
-}  // namespace
 
 std::optional<double> resultOf(const storage::RunDetail& run, const std::string& name) {
   const auto found = run.results.find(name);
@@ -26,8 +15,7 @@ std::optional<double> resultOf(const storage::RunDetail& run, const std::string&
 }
 
 QString valueText(const std::string& key, const storage::Value& value) {
-  if (const auto* words = std::get_if<std::string>(&value)) return wordText(*words);
-  return QString::fromStdString(storage::value_text(key, value));
+  return format::spelled(storage::value_text(key, value));
 }
 
 QStringList valueTexts(const std::string& key,
@@ -35,10 +23,7 @@ QStringList valueTexts(const std::string& key,
   const std::vector<std::string> all =
       storage::value_texts(key, values, format::kNone.toStdString());
   QStringList texts;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const auto* words = values[i] ? std::get_if<std::string>(&*values[i]) : nullptr;
-    texts << (words ? wordText(*words) : QString::fromStdString(all[i]));
-  }
+  for (const std::string& text : all) texts << format::spelled(text);
   return texts;
 }
 

@@ -5,12 +5,14 @@
 #include <QApplication>
 #include <QDialogButtonBox>
 #include <QFileInfo>
+#include <QHeaderView>
 #include <QItemSelectionModel>
 #include <QLineEdit>
 #include <QListView>
 #include <QPushButton>
 #include <QStyle>
 #include <QTemporaryDir>
+#include <QTreeView>
 
 #include "gui/widgets/focus_line.h"
 #include "gui/widgets/tab_order.h"
@@ -141,6 +143,13 @@ bool FileDialog::focusNextPrevChild(bool next) { return moveFocus(*this, next); 
 void FileDialog::showEvent(QShowEvent* event) {
   QFileDialog::showEvent(event);
   if (auto* name = findChild<QLineEdit*>(QStringLiteral("fileNameEdit"))) name->setFocus();
+  // Qt's widths cut sizes and dates, "499...tes".
+  if (auto* files = findChild<QTreeView*>(QStringLiteral("treeView"))) {
+    for (int column = 1; column < files->header()->count(); ++column)
+      files->header()->setSectionResizeMode(column, QHeaderView::ResizeToContents);
+    files->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+    files->header()->setStretchLastSection(false);
+  }
 }
 
 QString FileDialog::lastFolder(const QString& otherwise) {

@@ -138,6 +138,16 @@ class CommandsTest : public QObject {
     const json runs = json::parse(heddle({"runs", "--columns", "max(loss)", "--json"}).out);
     QVERIFY(runs[0]["columns"]["max(loss)"] == json(9.0));
 
+    // clearml 1480: columns that were chosen were not in the file.
+    const auto csv = heddle({"runs", "--columns", "max(loss),results.peak_bytes", "--csv", "--sort",
+                             "name", "--limit", "1"});
+    QCOMPARE(csv.exit_code, 0);
+    const QStringList rows = QString::fromStdString(csv.out).split('\n');
+    QCOMPARE(rows[0], QString("id,name,state,target,recipe,created,steps,loss,max(loss),"
+                              "results.peak_bytes"));
+    QVERIFY2(rows[1].contains(",a,"), csv.out.c_str());
+    QCOMPARE(rows[1].count(QChar(44)), rows[0].count(QChar(44)));
+
     QCOMPARE(heddle({"runs", "tag", "a", "+x"}).exit_code, 0);
     QCOMPARE(heddle({"runs", "tag", "c", "+x", "+y", "-y"}).out, std::string("c: x\n"));
     const json groups =

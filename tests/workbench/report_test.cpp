@@ -131,6 +131,11 @@ class ReportTest : public QObject {
     QCOMPARE(loss.bands[0].low.back().second, 0.1);
     QCOMPARE(loss.bands[0].high.back().second, 0.6);
     QVERIFY(curve_picture(grouped, loss).document().find(">both<") != std::string::npos);
+    // Curves that end at one place have both numbers there.
+    Report same = report;
+    same.charts[0].curves[1] = same.charts[0].curves[0];
+    const std::string ends = curve_picture(same, same.charts[0]).document();
+    QVERIFY(ends.find(">1<") != std::string::npos && ends.find(">2<") != std::string::npos);
     const Svg picture = curve_picture(report, report.charts[0]);
     QVERIFY(picture.document().find("#123456") != std::string::npos);
     QVERIFY(picture.document().find(run_color(report.comparison.runs[1], 1)) != std::string::npos);

@@ -262,6 +262,39 @@ class RunFilterTest : public QObject {
     VERIFY_SAYS(filtered(reader, RunFilter("lr >"), runs), "“lr >”: a value is missing");
   }
 
+  // wandb 10017: of two metrics that only case tells apart, one was not found.
+  void metrics_that_only_case_tells_apart_are_two() {
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("runs.sqlite").toStdString();
+    {
+      auto writer = must(storage::Writer::open(path));
+      must(writer->take_lease());
+      const auto add = [&](const std::string& name, std::map<std::string, double> values) {
+        storage::NewRun run;
+        run.name = name;
+        const auto id = must(writer->create_run(run).get()).id;
+        must(
+            writer->ingest(id, 0, 0, 0, must(telemetry::encode(telemetry::Step{1, 1e9, values}, 0)))
+                .get());
+      };
+      add("both", {{"test/cmap", 0.1}, {"test/cmAP", 0.5}, {"Test/CMAP", 0.9}});
+      add("lower", {{"test/cmap", 0.7}});
+    }
+    auto reader = must(storage::Reader::open(path));
+    const auto runs = must(reader.runs());
+    const auto named = [&](const char* filter) {
+      std::string names;
+      for (const auto& run : must(filtered(reader, RunFilter(filter), runs)))
+        names += (names.empty() ? "" : " ") + run.name;
+      return names;
+    };
+    QCOMPARE(named("test/cmap > 0.6"), std::string("lower"));
+    QCOMPARE(named("test/cmAP > 0.4"), std::string("both"));
+    QCOMPARE(named("max(Test/CMAP) > 0.8"), std::string("both"));
+    VERIFY_SAYS(filtered(reader, RunFilter("test/cMAP > 0"), runs), "did you mean test/cmAP?");
+    VERIFY_SAYS(filtered(reader, RunFilter("Test/CMAp > 0"), runs), "did you mean Test/CMAP?");
+  }
+
   void completion_offers_names_then_signs_then_values_data() {
     QTest::addColumn<QString>("typed");
     QTest::addColumn<QStringList>("first");

@@ -321,6 +321,10 @@ class RunsTest : public QObject {
     QCOMPARE(copy.summary.state, RunState::done);
     QCOMPARE(copy.summary.steps, int64_t(50));
     QCOMPARE(copy.summary.target, std::string("imported"));
+    // By its age it is as old as the run that it is of, not as the import.
+    QVERIFY(copy.summary.started && copy.summary.finished);
+    QVERIFY(std::abs(copy.summary.created - *copy.summary.started) < 0.01);
+    QVERIFY(copy.summary.created < *copy.summary.finished);
     storage::Reader reader = must(storage::Reader::open(fixture_->store));
     QVERIFY(digests_of_store(reader, imported.id) == digests_of_folder(run_dir, 2));
     QVERIFY(!import_run(workbench_->writer(), {fixture_->path("."), &kHeddleRun}));

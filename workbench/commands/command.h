@@ -68,6 +68,7 @@ struct RunsOptions {
   bool trash = false;
   bool archived = false;
   bool json = false;
+  bool csv = false;
 };
 
 struct TagOptions {

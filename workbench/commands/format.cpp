@@ -118,6 +118,13 @@ size_t terminal_columns() {
   return set ? static_cast<size_t>(std::max(0, std::atoi(set))) : 0;
 }
 
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + '"';
+}
+
 std::string table(std::vector<std::vector<std::string>> rows, const std::vector<size_t>& right,
                   const Fit& fit) {
   for (auto& row : rows)

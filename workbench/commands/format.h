@@ -32,6 +32,9 @@ struct Fit {
 /// The terminal that stdout is; else $COLUMNS; else 0.
 size_t terminal_columns();
 
+/// A cell of CSV, in quotes where RFC 4180 asks for them.
+std::string csv_cell(const std::string& text);
+
 /// A row a line, whatever is in its cells, in columns that line up, two blanks apart. `right`:
 /// columns that end at the same place.
 std::string table(std::vector<std::vector<std::string>> rows, const std::vector<size_t>& right = {},

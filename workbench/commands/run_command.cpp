@@ -223,7 +223,8 @@ class CommandLine {
         ->type_name("KEY[,KEY]");
     command->add_flag("--archived", runs_.archived, "those that are archived");
     command->add_flag("--trash", runs_.trash, "those in the trash");
-    command->add_flag("--json", runs_.json, "as JSON");
+    auto* json = command->add_flag("--json", runs_.json, "as JSON");
+    command->add_flag("--csv", runs_.csv, "as CSV")->excludes(json)->excludes("--group");
     command->callback([this, command] {
       if (command->get_subcommands().empty())
         run_ = [this] { return runs_command(context_, runs_); };

@@ -73,7 +73,7 @@ std::string number_text(const std::string& key, double number) {
 std::string cell(const std::string& key, const std::optional<Value>& value) {
   if (!value) return kNone;
   if (const auto* number = std::get_if<double>(&*value)) return number_text(key, *number);
-  std::string text = std::get<std::string>(*value);
+  std::string text = storage::value_text(key, *value);
   for (size_t at; (at = text.find('\n')) != std::string::npos;) text.replace(at, 1, ", ");
   return text.empty() ? kNone : text;
 }
@@ -191,6 +191,29 @@ nlohmann::json columns_json(const Runs& runs, const std::vector<RunColumn>& colu
     for (const RunColumn& column : columns) values[column.key] = json_of(column.of(runs[i].id));
   }
   return list;
+}
+
+std::string columns_csv(const Runs& runs, const std::vector<RunColumn>& columns) {
+  constexpr std::string_view kAlways[] = {"name",    "state", "target", "recipe",
+                                          "created", "steps", "loss"};
+  std::string text = "id";
+  for (const std::string_view key : kAlways) text += fmt::format(",{}", key);
+  for (const RunColumn& column : columns) text += ',' + csv_cell(column.key);
+  text += '\n';
+  const auto raw = [](const std::optional<Value>& value) -> std::string {
+    if (!value) return {};
+    const auto* number = std::get_if<double>(&*value);
+    return number ? fmt::format("{}", *number) : storage::value_text({}, *value);
+  };
+  const double now = unix_now();
+  for (const storage::RunSummary& run : runs) {
+    text += std::to_string(run.id);
+    for (const std::string_view key : kAlways)
+      text += ',' + csv_cell(raw(value_of(run, std::string(key), now)));
+    for (const RunColumn& column : columns) text += ',' + csv_cell(raw(column.of(run.id)));
+    text += '\n';
+  }
+  return text;
 }
 
 std::vector<RunGroup> groups_of(const Runs& runs, std::span<const RunColumn> keys) {

@@ -35,6 +35,10 @@ std::string columns_text(const std::vector<storage::RunSummary>& runs,
 nlohmann::json columns_json(const std::vector<storage::RunSummary>& runs,
                             const std::vector<RunColumn>& columns);
 
+/// The same as CSV: id, name, state, target, recipe, created, steps, loss, and the columns.
+std::string columns_csv(const std::vector<storage::RunSummary>& runs,
+                        const std::vector<RunColumn>& columns);
+
 /// Runs with the same value of a key.
 struct RunGroup {
   std::optional<storage::Value> value;

@@ -1,5 +1,5 @@
 // heddle runs [--filter F] [--sort K] [--limit N] [--columns K,K] [--group K[,K]]
-//             [--trash] [--json]
+//             [--trash] [--json | --csv]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -96,6 +96,8 @@ int runs_command(const Context& context, const RunsOptions& options) {
     limit(*runs, options.limit);
     if (options.json) {
       say("{}\n", json_text(columns_json(*runs, *columns), 2));
+    } else if (options.csv) {
+      say("{}", columns_csv(*runs, *columns));
     } else if (runs->empty()) {
       say("{}\n", none_text(options));
     } else {

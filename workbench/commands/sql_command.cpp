@@ -26,14 +26,6 @@ std::string text_of(const SqlValue& value, bool in_full, const char* none) {
   return none;
 }
 
-/// In quotes where RFC 4180 asks for them.
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + '"';
-}
-
 nlohmann::json json_of(const SqlValue& value) {
   if (const auto* number = std::get_if<double>(&value); number && !std::isfinite(*number))
     return fmt::format("{}", *number);  // JSON has no number for it

@@ -343,6 +343,7 @@ Result<ForeignRun> read_csv(const std::string& path) {
   ForeignRun run;
   run.name = name_of_csv(path);
   run.state = storage::RunState::done;
+  run.created = log->order.begun;
   run.finished = log->order.finished;
   for (const int32_t rank : log->order.ranks)
     run.logs.push_back(

@@ -97,14 +97,29 @@ bool recognise_run_dir(const std::string& path) {
   return fs::is_regular_file(fs::symlink_status(path + "/" + kFirstLog, error));
 }
 
-std::optional<uint64_t> identify_run_dir(const std::string& path) {
+/// The first record of rank 0.
+std::optional<telemetry::Frame> first_frame(const std::string& path) {
   auto file = PlainFile::open(path + "/" + kFirstLog, PlainFile::Links::refuse);
   if (!file || !*file) return std::nullopt;
   telemetry::LogReader log;
   log.feed((*file)->read(kPiece).value_or(""));
   const auto event = log.next();
   if (!event || !std::holds_alternative<telemetry::Frame>(*event)) return std::nullopt;
-  return std::get<telemetry::Frame>(*event).checksum;
+  return std::get<telemetry::Frame>(*event);
+}
+
+std::optional<uint64_t> identify_run_dir(const std::string& path) {
+  const auto frame = first_frame(path);
+  return frame ? std::optional(frame->checksum) : std::nullopt;
+}
+
+/// When rank 0 started; 0: its log does not say.
+double start_of(const std::string& path) {
+  const auto frame = first_frame(path);
+  if (!frame) return 0;
+  const Result<telemetry::Record> record = frame->record();
+  const auto* start = record ? std::get_if<telemetry::Start>(&*record) : nullptr;
+  return start ? start->time : 0;
 }
 
 Result<ForeignRun> read_run_dir(const std::string& path) {
@@ -129,6 +144,7 @@ Result<ForeignRun> read_run_dir(const std::string& path) {
       run.lineage = storage::Lineage{*kind, 0, from.parent, from.step};
   }
   if (const Result<> ending = read_ending(*status, run); !ending) return fail(ending);
+  run.created = start_of(path);
   for (const launch::LogName& log : *logs) run.logs.push_back(foreign_log(path, log));
   return run;
 }

@@ -32,8 +32,8 @@ struct ForeignRun {
   storage::RunState state = storage::RunState::lost;
   std::string cause;    // why it failed, stopped or was lost
   double finished = 0;  // Unix seconds; 0: unknown
+  double created = 0;   // Unix seconds; 0: when it finished
   /// The rest is of runs of another store: what their logs do not say.
-  double created = 0;  // Unix seconds; 0: when it finished
   std::string recipe_name = {};
   storage::RunSummary marks = {};  // tags, notes, star, color, group, archive
   storage::Values environment = {}, results = {};

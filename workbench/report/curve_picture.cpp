@@ -148,17 +148,26 @@ Svg curve_picture(const Report& report, const ReportChart& chart) {
               placed(band.high));
   svg.end_area();
   draw_groups(svg, report, chart.bands);
-  // Numbers at the ends of curves do not meet: the lower run's is there.
-  constexpr double kApartX = 16, kApartY = 10;
-  Points taken;
+  // Numbers at the ends of curves that meet stand next to each other, as far as there is room.
+  constexpr double kApartX = 16, kApartY = 10, kDigitWidth = 8;
+  struct Taken {
+    Points::value_type at;
+    double right;
+  };
+  std::vector<Taken> taken;
   for (const auto& [end, run] : ends) {
     const auto& [at_x, at_y] = end;
-    if (std::ranges::any_of(taken, [&](const auto& other) {
-          return std::abs(other.first - at_x) < kApartX && std::abs(other.second - at_y) < kApartY;
-        }))
-      continue;
-    taken.push_back(end);
-    svg.text(at_x + 4, at_y + 4, run_number(run), Svg::Anchor::start, color_of(report, run), true);
+    auto near = std::ranges::find_if(taken, [&](const Taken& other) {
+      return std::abs(other.at.first - at_x) < kApartX &&
+             std::abs(other.at.second - at_y) < kApartY;
+    });
+    if (near == taken.end()) near = taken.insert(near, {end, at_x + 4});
+    const std::string number = run_number(run);
+    const double wide = kDigitWidth * static_cast<double>(number.size());
+    if (near->right + wide > kChartWidth) continue;
+    svg.text(near->right, near->at.second + 4, number, Svg::Anchor::start, color_of(report, run),
+             true);
+    near->right += wide + 2;
   }
   return svg;
 }

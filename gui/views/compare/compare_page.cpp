@@ -222,7 +222,7 @@ void ComparePage::arrange() {
   differenceCard_->setMinimumWidth(
       many ? 0 : std::min(differenceView_->leastWidth() + 2, width() * 3 / 5));
   // Below a long table the charts are as high as next to a short one.
-  upper_->setMinimumHeight(many ? differenceCard_->minimumHeight() + kCharts : 0);
+  board_->setLeastHeight(many ? kCharts : 0);
   upper_->setStretchFactor(1, many ? 1 : 0);
   const Qt::Orientation across = many ? Qt::Vertical : Qt::Horizontal;
   if (upper_->orientation() == across) return;

@@ -98,9 +98,11 @@ class KeyHeader : public QHeaderView {
           cell.adjusted(painter->fontMetrics().horizontalAdvance(text) + kCountGap, 0, 0, 0);
       painter->setFont(font::mono());
       painter->setPen(c.muted);
-      painter->drawText(
-          rest, Qt::AlignVCenter | Qt::AlignLeft,
-          model()->headerData(section, Qt::Vertical, DifferenceModel::CountRole).toString());
+      const QString count =
+          model()->headerData(section, Qt::Vertical, DifferenceModel::CountRole).toString();
+      // "1 of 1" of 14 would be another number.
+      if (painter->fontMetrics().horizontalAdvance(count) <= rest.width())
+        painter->drawText(rest, Qt::AlignVCenter | Qt::AlignLeft, count);
     }
     painter->restore();
   }

@@ -23,9 +23,7 @@ constexpr int kMemory = static_cast<int>(workbench::kGroupings.size());  // afte
 constexpr int kValue = 88, kMaxSide = 180, kMinName = 160;
 constexpr int kPicker = 340, kPickedName = 220, kSideName = 150, kSide = 16;
 
-QString timeOrZero(int64_t us) {
-  return us == 0 ? QStringLiteral("0") : format::seconds(static_cast<double>(us) * 1e-6);
-}
+QString timeOf(int64_t us) { return format::seconds(static_cast<double>(us) * 1e-6); }
 
 QString text(const std::string& words) { return format::spelled(words); }
 
@@ -261,7 +259,7 @@ void StepDifferences::showSpent() {
     name->setFixedWidth(kSideName);
     const auto part = [&of](Part which, const QColor& color, const QString& words) {
       return StackedBar::Part{static_cast<double>(of[which]), color,
-                              words + QChar(' ') + timeOrZero(of[which])};
+                              words + QChar(' ') + timeOf(of[which])};
     };
     auto* bar = new StackedBar;
     bar->setParts(
@@ -269,11 +267,11 @@ void StepDifferences::showSpent() {
          part(Part::exposed, c.exposed, tr("exposed")),
          part(Part::bubble, c.muted, tr("pipeline bubble")), part(Part::idle, c.line, tr("idle"))},
         longest);
-    auto* sum = label(tr("%1 = compute %2 + exposed %3 + bubble %4 + idle %5")
-                          .arg(timeOrZero(of.total()), timeOrZero(of[Part::compute]),
-                               timeOrZero(of[Part::exposed]), timeOrZero(of[Part::bubble]),
-                               timeOrZero(of[Part::idle])),
-                      "mono-muted");
+    auto* sum =
+        label(tr("%1 = compute %2 + exposed %3 + bubble %4 + idle %5")
+                  .arg(timeOf(of.total()), timeOf(of[Part::compute]), timeOf(of[Part::exposed]),
+                       timeOf(of[Part::bubble]), timeOf(of[Part::idle])),
+              "mono-muted");
     sum->setObjectName(i == 0 ? QStringLiteral("leftSum") : QStringLiteral("rightSum"));
     sum->setToolTip(
         tr("Exposed: compute waits for a transfer, or for other ranks to reach one. Idle: "

@@ -72,7 +72,7 @@ int StepRows::columnCount(const QModelIndex& parent) const {
 
 QString StepRows::amount(int64_t value) const {
   if (unit_ == Unit::bytes) return format::bytes(static_cast<double>(value));
-  return value == 0 ? QStringLiteral("0") : format::seconds(static_cast<double>(value) * 1e-6);
+  return format::seconds(static_cast<double>(value) * 1e-6);
 }
 
 QString StepRows::change(int64_t value) const {
@@ -89,7 +89,7 @@ QVariant StepRows::data(const QModelIndex& index, int role) const {
       if (column == Name) return QString::fromStdString(row.name);
       if (column == Left) return amount(row.left);
       if (column == Right) return amount(row.right);
-      if (column == Difference) return difference == 0 ? QStringLiteral("0") : change(difference);
+      if (column == Difference) return difference == 0 ? amount(0) : change(difference);
       return change(row.difference.us[static_cast<size_t>(column - Compute)]);
     case Qt::ToolTipRole:
       return column == Name ? QString::fromStdString(row.name) : QVariant();

@@ -102,7 +102,7 @@ void MemoryFigures::display(const plan::Document& d, const plan::Document* pinne
                               QStringLiteral("%1 %2").arg(nameOf(category), format::bytes(held))};
     Row& row = rows_[i];
     row.swatch->setColor(color);
-    row.bytes->setText(held < kWorthTelling ? QStringLiteral("0") : format::bytes(held));
+    row.bytes->setText(format::bytes(held < kWorthTelling ? 0 : held));
     const auto difference =
         pinned == nullptr
             ? Difference{format::percent(peak > 0 ? static_cast<double>(held) / peak : 0),

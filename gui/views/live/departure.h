@@ -15,6 +15,7 @@ struct PredictedStep {
   double seconds = 0;
   double bytes = 0;      // at the peak of the rank that needs most
   double uncertain = 0;  // the share by which such predictions have been wrong; 0: not known
+  int64_t after = 0;     // the step that a resumed run goes on from
   bool operator==(const PredictedStep&) const = default;
 };
 PredictedStep predictedStep(const storage::RunDetail& run);

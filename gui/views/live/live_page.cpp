@@ -4,6 +4,7 @@
 #include <QGridLayout>
 #include <QResizeEvent>
 #include <algorithm>
+#include <utility>
 
 #include "engine/recipe/parse.h"
 #include "engine/telemetry/lines.h"
@@ -195,6 +196,15 @@ void LivePage::resetLayout() {
   halves_->setSizes({kUpper * height(), kLower * height()});
 }
 
+/// Without a timeline, now or to come, the charts have its room, unless a person has moved the
+/// edge.
+void LivePage::shareHeight() {
+  const bool bare = storage::has_ended(run_->summary.state) && stepCard_->step() == 0;
+  if (bare == std::exchange(bare_, bare) || openSettings()->contains(kHalvesKey)) return;
+  const int upper = bare ? kLower : kUpper;
+  halves_->setSizes({upper * height(), (kUpper + kLower - upper) * height()});
+}
+
 void LivePage::arrange() {
   const bool narrow = width() < kNarrow;
   for (QWidget* widget : {static_cast<QWidget*>(tiles_), static_cast<QWidget*>(sources_),
@@ -349,6 +359,7 @@ void LivePage::take(LiveUpdate update) {
       stepCard_->setTimelines(*update.timelines);
       charts_->markTimeline(cursor_.wantedStep == 0 ? 0 : cursor_.shownStep);
     }
+    shareHeight();
     showRanks();
     showSources();
     if (run_->summary.state == storage::RunState::stopped && left_.isEmpty()) findLeft();

@@ -55,6 +55,7 @@ class LivePage : public Page {
   void build();
   void makeTexts();
   void arrange();
+  void shareHeight();
   void makeActions();
   void refresh();
   void restart(storage::RunId run);
@@ -119,6 +120,7 @@ class LivePage : public Page {
   std::optional<storage::LogLine> rankWarning_;              // the supervisor's newest about a rank
   std::map<workbench::AlertKind, workbench::Alert> alerts_;  // that are not over
   double stepTime_ = 0;                                      // of the newest step, as its host says
+  bool bare_ = false;    // it has no timeline, and will have none
   bool picked_ = false;  // by the user: the page does not move on by itself
   bool again_ = false;   // something changed while a question was under way
   bool loaded_ = false;

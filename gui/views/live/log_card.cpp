@@ -63,7 +63,7 @@ LogCard::LogCard(QWidget* parent) : Card(tr("Log"), parent) {
   view_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   view_->setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
   view_->setAccessibleName(tr("Log"));
-  view_->setPlaceholderText(tr("No rank has written a line yet"));
+  view_->setPlaceholderText(tr("No rank has written a line"));
   search_ = new LogSearch(view_);
   search_->hide();
   addControls();

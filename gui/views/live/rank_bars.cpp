@@ -62,7 +62,7 @@ void RankBars::paintEvent(QPaintEvent*) {
   if (ranks_.empty()) {
     painter.setFont(font::text(12));
     painter.setPen(c.muted);
-    painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter, tr("no step has finished yet"));
+    painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter, tr("no step has reported its time"));
     return;
   }
   const double longest = *std::max_element(seconds_.begin(), seconds_.end());

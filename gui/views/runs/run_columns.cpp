@@ -5,6 +5,8 @@
 #include <ranges>
 #include <utility>
 
+#include "gui/format.h"
+
 namespace heddle::gui {
 namespace {
 
@@ -39,6 +41,9 @@ RunColumns::RunColumns(QTableView* table, RunHeader* header, RunLines& lines, QS
       scroll_(scroll),
       pinned_(standardPins()) {
   scroll_->hide();
+  growing_.setSingleShot(true);
+  connect(&growing_, &QTimer::timeout, this, &RunColumns::grow);
+  connect(&lines_, &RunLines::rearranged, &growing_, qOverload<>(&QTimer::start));
   connect(scroll_, &QScrollBar::valueChanged, this, [this] {
     if (!fitting_) fit();
   });
@@ -69,10 +74,14 @@ void RunColumns::measureColumn(int column) {
   const int rows = std::min(model->rowCount(), kMeasured);
   const QStyleOptionViewItem option;
   int needed = header_->neededWidth(column);
+  bool empty = true;
   for (int row = 0; row < rows; ++row) {
     const QModelIndex index = model->index(row, column);
+    const QString text = index.data().toString();
+    empty = empty && (text.isEmpty() || text == format::kNone);
     needed = std::max(needed, table_->itemDelegate()->sizeHint(option, index).width());
   }
+  of(column).empty = column == RunsModel::Curve ? of(RunsModel::Loss).empty : empty;
   of(column).needed = isSmall(column)
                           ? kSmall
                           : std::min(needed, column == RunsModel::Name ? kWidestName : kWidest);
@@ -82,6 +91,29 @@ void RunColumns::measure() {
   header_->ensurePolished();  // the sheet's font
   for (int column = 0; column < count(); ++column) measureColumn(column);
   fit();
+}
+
+/// Other rows are shown, by another filter or order: no column becomes narrower while one types.
+void RunColumns::grow() {
+  bool wider = false;
+  for (int column = 0; column < count(); ++column) {
+    const Column before = of(column);
+    measureColumn(column);
+    Column& now = of(column);
+    wider |= now.needed > before.needed;
+    now.needed = std::max(now.needed, before.needed);
+    now.empty &= before.empty;
+  }
+  if (wider) fit();
+}
+
+QList<int> RunColumns::chosen() const {
+  QList<int> columns;
+  for (int visual = 0; visual < header_->count(); ++visual) {
+    const int column = header_->logicalIndex(visual);
+    if (isShown(column) && !isSmall(column) && column != RunsModel::Curve) columns << column;
+  }
+  return columns;
 }
 
 int RunColumns::widthOf(int column) const {
@@ -101,17 +133,28 @@ bool RunColumns::isPinned(int column) const {
 /// Hides columns of the standard table until the rest fits; what is needed then.
 int RunColumns::spareFor(std::vector<bool>& hidden, int needed, int room) {
   std::vector<bool> spared(hidden.size(), false);
-  for (const RunsModel::Column column : kSpared) {
-    if (needed <= room) break;
-    if (hidden[column] || of(column).shown == Shown::always) continue;
-    hidden[column] = spared[column] = true;
+  // The heads of groups show what is in their columns.
+  for (const QString& key : lines_.groups()) {
+    const int column = lines_.runs().columnOf(key);
+    if (column < 0 || needed <= room || hidden[static_cast<size_t>(column)]) continue;
+    hidden[static_cast<size_t>(column)] = true;
     needed -= widthOf(column);
   }
+  // Those that show nothing go first.
+  std::vector<size_t> order(std::begin(kSpared), std::end(kSpared));
+  std::ranges::stable_partition(
+      order, [this](size_t column) { return of(static_cast<int>(column)).empty; });
+  for (const size_t column : order) {
+    if (needed <= room) break;
+    if (hidden[column] || of(static_cast<int>(column)).shown == Shown::always) continue;
+    hidden[column] = spared[column] = true;
+    needed -= widthOf(static_cast<int>(column));
+  }
   // A wide one that went last may have left room for one that went before it.
-  for (const RunsModel::Column column : kSpared | std::views::reverse) {
-    if (!spared[column] || needed + widthOf(column) > room) continue;
+  for (const size_t column : order | std::views::reverse) {
+    if (!spared[column] || needed + widthOf(static_cast<int>(column)) > room) continue;
     hidden[column] = spared[column] = false;
-    needed += widthOf(column);
+    needed += widthOf(static_cast<int>(column));
   }
   if (std::exchange(spared_, spared) != spared) Q_EMIT sparedChanged();
   return needed;

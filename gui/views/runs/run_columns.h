@@ -8,6 +8,7 @@
 #include <QObject>
 #include <QScrollBar>
 #include <QTableView>
+#include <QTimer>
 #include <vector>
 
 #include "gui/views/runs/run_header.h"
@@ -28,6 +29,8 @@ class RunColumns : public QObject {
   void fit();
   /// The names of the columns that are hidden for lack of room.
   QStringList spared() const;
+  /// Those that a person sees where there is room for all, in their order, without pictures.
+  QList<int> chosen() const;
   bool isShown(int column) const { return of(column).shown != Shown::never; }
   void setShown(int column, bool shown);
   bool isPinned(int column) const;
@@ -50,6 +53,7 @@ class RunColumns : public QObject {
   struct Column {
     int needed = 0;  // by header and contents
     int given = 0;   // by the person; 0: none
+    bool empty = false;
     Shown shown = Shown::whereThereIsRoom;
   };
 
@@ -60,6 +64,7 @@ class RunColumns : public QObject {
   std::vector<int> widths() const;  // in use; 0: hidden
   int nameNeeds() const;
   void measureColumn(int column);
+  void grow();
   int spareFor(std::vector<bool>& hidden, int needed, int room);
   void scrollPast(std::vector<bool>& hidden, int needed, int room);
   void widen(const std::vector<bool>& hidden, int room);
@@ -73,6 +78,7 @@ class RunColumns : public QObject {
   QStringList pinned_;
   std::vector<bool> spared_;
   bool fitting_ = false;
+  QTimer growing_;  // once the lines are in place
 };
 
 }  // namespace heddle::gui

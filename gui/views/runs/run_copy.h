@@ -1,7 +1,6 @@
-// Rows of the runs table as text for the clipboard. Plain data.
+// Rows of the runs table as text, for the clipboard and for files. Plain data.
 #pragma once
 
-#include <QHeaderView>
 #include <QList>
 #include <QString>
 
@@ -9,10 +8,11 @@
 
 namespace heddle::gui {
 
-enum class RunText { tabs, markdown };
+/// CSV is for other programs: its numbers have all their digits and no units.
+enum class RunText { tabs, markdown, csv };
 
-/// The runs as rows under the labels of the columns that are shown, in their order on screen.
-QString textOfRuns(const RunsModel& model, const QHeaderView& header, const QList<qint64>& runs,
+/// The runs as rows under the labels of these columns.
+QString textOfRuns(const RunsModel& model, const QList<int>& columns, const QList<qint64>& runs,
                    RunText form);
 
 }  // namespace heddle::gui

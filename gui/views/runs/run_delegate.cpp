@@ -49,11 +49,11 @@ const HeadFonts& headFonts(bool isName) {
 
 /// One line of text as far as there is room, at its place: a rectangle of text would be laid out.
 void drawCell(QPainter& painter, const QRect& cell, const CellFont& in, bool atRight,
-              const QString& text) {
+              const QString& text, Qt::TextElideMode elide) {
   int wide = in.widthOf(text);
   QString shown = text;
   if (wide > cell.width()) {
-    shown = in.metrics.elidedText(text, Qt::ElideRight, cell.width());
+    shown = in.metrics.elidedText(text, elide, cell.width());
     wide = in.metrics.horizontalAdvance(shown);
   }
   const int left = atRight ? cell.right() + 1 - wide : cell.left();
@@ -207,7 +207,9 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
            isText(index.column()) ? wordsFont()
            : strong               ? strongFont()
                                   : digitsFont(),
-           linesOf(index).runs().isNumber(index.column()), index.data().toString());
+           linesOf(index).runs().isNumber(index.column()), index.data().toString(),
+           // Names of a sweep differ at their ends.
+           index.column() == RunsModel::Name ? Qt::ElideMiddle : Qt::ElideRight);
   painter->restore();
 }
 

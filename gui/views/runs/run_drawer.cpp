@@ -53,7 +53,7 @@ RunDrawer::RunDrawer(Session& session, QWidget* parent)
   loss_->setProperty("role", "panel");
   loss_->setBodyMargins(0, 0, 0, 0);
   loss_->setFixedHeight(kLowestChart);
-  loss_->setEmptyText(tr("No step has finished yet"));
+  loss_->setEmptyText(tr("No step has reported it"));
   loss_->setContextMenuPolicy(Qt::CustomContextMenu);
   connect(loss_, &QWidget::customContextMenuRequested, this, [this](const QPoint& at) {
     auto* menu = new QMenu(this);

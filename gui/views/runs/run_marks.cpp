@@ -9,9 +9,10 @@
 #include <map>
 
 #include "gui/format.h"
+#include "gui/models/text_file.h"
 #include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
-#include "gui/views/runs/run_copy.h"
+#include "gui/widgets/file_dialog.h"
 #include "gui/widgets/why_not.h"
 
 namespace heddle::gui {
@@ -34,12 +35,13 @@ QIcon markerIcon(int marker) {
 }  // namespace
 
 RunMarks::RunMarks(Session& session, RunsModel& model, RunLines& lines, RunsTable* table,
-                   std::function<QList<qint64>()> chosen)
+                   const RunColumns& columns, std::function<QList<qint64>()> chosen)
     : QObject(table),
       session_(session),
       model_(model),
       lines_(lines),
       table_(table),
+      columns_(columns),
       chosen_(std::move(chosen)),
       editor_(new TagEditor(table)),
       writing_(session.workingThreads(), this) {
@@ -51,7 +53,8 @@ RunMarks::RunMarks(Session& session, RunsModel& model, RunLines& lines, RunsTabl
       make("copyRuns", tr("Copy rows"), QStringLiteral("copy"), QKeySequence(QKeySequence::Copy));
   markdown_ = make("copyMarkdown", tr("Copy rows as Markdown"), QStringLiteral("copy"),
                    QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C));
-  for (QAction* action : {star_, tags_, archive_, copy_, markdown_})
+  save_ = make("saveRows", tr("Save rows as CSV …"), QStringLiteral("download"));
+  for (QAction* action : {star_, tags_, archive_, copy_, markdown_, save_})
     setWhyNot(action, tr("choose a run first"));
   setWhyNot(rename_, tr("choose one run"));
   connect(star_, &QAction::triggered, this, [this] { star(chosen_()); });
@@ -67,8 +70,9 @@ RunMarks::RunMarks(Session& session, RunsModel& model, RunLines& lines, RunsTabl
     if (line >= 0) table_->edit(lines_.index(line, RunsModel::Name));
   });
   connect(archive_, &QAction::triggered, this, &RunMarks::archive);
-  connect(copy_, &QAction::triggered, this, [this] { copy(false); });
-  connect(markdown_, &QAction::triggered, this, [this] { copy(true); });
+  connect(copy_, &QAction::triggered, this, [this] { copy(RunText::tabs); });
+  connect(markdown_, &QAction::triggered, this, [this] { copy(RunText::markdown); });
+  connect(save_, &QAction::triggered, this, &RunMarks::save);
   connect(table_, &RunsTable::starPressed, this,
           [this](const QModelIndex& index) { star(lines_.runsOf(index)); });
   connect(table_, &RunsTable::tagsWanted, this, [this](const QModelIndex& index) {
@@ -180,13 +184,27 @@ void RunMarks::setStroke(const std::function<void(OwnStroke& stroke)>& change) {
   });
 }
 
-void RunMarks::copy(bool markdown) {
-  const QList<qint64> runs = chosen_();
-  if (runs.isEmpty()) return;
-  QApplication::clipboard()->setText(textOfRuns(model_, *table_->horizontalHeader(), runs,
-                                                markdown ? RunText::markdown : RunText::tabs));
-  Q_EMIT session_.message(tr("Copied %1").arg(format::plural(runs.size(), counted::kRow)),
-                          Tone::text);
+/// All columns that were chosen, whether or not the window has room for them.
+QString RunMarks::text(RunText form) const {
+  return textOfRuns(model_, columns_.chosen(), chosen_(), form);
+}
+
+void RunMarks::copy(RunText form) {
+  const qsizetype runs = chosen_().size();
+  if (runs == 0) return;
+  QApplication::clipboard()->setText(text(form));
+  Q_EMIT session_.message(tr("Copied %1").arg(format::plural(runs, counted::kRow)), Tone::text);
+}
+
+void RunMarks::save() {
+  const QString rows = text(RunText::csv);
+  const QString file = FileDialog::fileToSave(table_->window(), tr("Save rows"),
+                                              QStringLiteral("runs.csv"), tr("CSV (*.csv)"));
+  if (file.isEmpty()) return;
+  const Result<> written = writeText(file, rows);
+  Q_EMIT session_.message(written ? tr("The rows are in %1").arg(file)
+                                  : QString::fromStdString(written.error().message),
+                          written ? Tone::good : Tone::bad);
 }
 
 void RunMarks::describe(const QList<qint64>& runs, bool archived) {
@@ -197,7 +215,7 @@ void RunMarks::describe(const QList<qint64>& runs, bool archived) {
   star_->setText(tr("Star%1").arg(several));
   tags_->setText(runs.size() > 1 ? tr("Tags of %1 runs …").arg(runs.size()) : tr("Tags …"));
   archive_->setText((archived ? tr("Take%1 out of the archive") : tr("Archive%1")).arg(several));
-  for (QAction* action : {star_, tags_, archive_, copy_, markdown_})
+  for (QAction* action : {star_, tags_, archive_, copy_, markdown_, save_})
     action->setEnabled(!runs.isEmpty());
   rename_->setEnabled(runs.size() == 1);
 }
@@ -227,7 +245,7 @@ void RunMarks::addTo(QMenu& menu) {
                        QLatin1String(kRunMarkerNames[static_cast<size_t>(marker)]), this,
                        [this, marker] { setMarker(marker); });
   markers->addAction(tr("By its number"), this, [this] { setMarker(-1); });
-  menu.addActions({archive_, copy_, markdown_});
+  menu.addActions({archive_, copy_, markdown_, save_});
 }
 
 }  // namespace heddle::gui

@@ -8,6 +8,8 @@
 
 #include "gui/session.h"
 #include "gui/theme/run_colors.h"
+#include "gui/views/runs/run_columns.h"
+#include "gui/views/runs/run_copy.h"
 #include "gui/views/runs/runs_table.h"
 #include "gui/views/runs/tag_editor.h"
 
@@ -19,9 +21,11 @@ class RunMarks : public QObject {
  public:
   /// `chosen`: the runs that the actions are about.
   RunMarks(Session& session, RunsModel& model, RunLines& lines, RunsTable* table,
-           std::function<QList<qint64>()> chosen);
+           const RunColumns& columns, std::function<QList<qint64>()> chosen);
 
-  QList<QAction*> actions() const { return {star_, tags_, rename_, archive_, copy_, markdown_}; }
+  QList<QAction*> actions() const {
+    return {star_, tags_, rename_, archive_, copy_, markdown_, save_};
+  }
   /// The actions in the words for those runs; `archived`: they come from the archive.
   void describe(const QList<qint64>& runs, bool archived);
   /// The actions, and a menu of colours.
@@ -43,12 +47,15 @@ class RunMarks : public QObject {
   void setColor(const QColor& color);  // invalid: by its number
   void setMarker(int marker);          // -1: by its number
   void setStroke(const std::function<void(OwnStroke& stroke)>& change);
-  void copy(bool markdown);
+  QString text(RunText form) const;
+  void copy(RunText form);
+  void save();
 
   Session& session_;
   RunsModel& model_;
   RunLines& lines_;
   RunsTable* table_;
+  const RunColumns& columns_;
   std::function<QList<qint64>()> chosen_;
   TagEditor* editor_;
   QAction* star_;
@@ -57,6 +64,7 @@ class RunMarks : public QObject {
   QAction* archive_;
   QAction* copy_;
   QAction* markdown_;
+  QAction* save_;
   bool archived_ = false;
   Job writing_;
 };

@@ -192,7 +192,8 @@ QWidget* RunsPage::makeTable() {
   scroll->setObjectName(QStringLiteral("columnScroll"));
   scroll->setAccessibleName(tr("Columns"));
   arrangement_ = new RunArrangement(session(), model_, lines_, table_, header_, scroll, filter_);
-  marks_ = new RunMarks(session(), model_, lines_, table_, [this] { return selectedRuns(); });
+  marks_ = new RunMarks(session(), model_, lines_, table_, arrangement_->columns(),
+                        [this] { return selectedRuns(); });
   connect(marks_, &RunMarks::changed, this, &RunsPage::activated);
   connect(header_, &RunHeader::allTicked, this, &RunsPage::tickAll);
   connect(table_, &RunsTable::sortPressed, header_, &RunHeader::sortBy);

@@ -63,7 +63,7 @@ class LineChartTest : public QObject {
     QVERIFY(QTest::qWaitForWindowExposed(&legend));
     auto* more = legend.findChild<QPushButton*>(QStringLiteral("moreCurves"));
     QVERIFY(!more->isVisible());
-    for (int width = legend.sizeHint().width() - 4; width >= legend.minimumSizeHint().width();
+    for (int width = legend.sizeHint().width() - 11; width >= legend.minimumSizeHint().width();
          width -= 7) {
       legend.setFixedWidth(width);
       QVERIFY(more->isVisible());
@@ -81,6 +81,15 @@ class LineChartTest : public QObject {
     QCOMPARE(list->findChildren<Legend*>().size(), 5);
     QCOMPARE(list->findChildren<Legend*>().last()->accessibleName(), QString("run-5"));
     list->close();
+    // Names are shortened before one is left out.
+    entries.clear();
+    for (const char* name : {"llama-8b-pretrain-seed-1", "llama-8b-pretrain-seed-2", "short"})
+      entries.append({QString(name), Qt::blue});
+    legend.setEntries(entries);
+    legend.setFixedWidth(legend.sizeHint().width() - 60);
+    QVERIFY(!more->isVisible());
+    legend.setFixedWidth(260);
+    QCOMPARE(more->text(), QString("+1 more"));
     // A single curve is shown even if its name hardly fits.
     legend.setEntries({{QString(80, 'x'), Qt::blue}});
     legend.setFixedWidth(50);

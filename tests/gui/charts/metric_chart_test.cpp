@@ -253,6 +253,24 @@ class MetricChartTest : public QObject {
              qPrintable(chart->note()));
   }
 
+  // It said that it was reading for ever, once something else than its runs had changed.
+  void a_metric_that_no_run_has_is_not_waited_for() {
+    BoardStore store;
+    const auto run = store.run("without");
+    store.steps(run, 1, 50);
+    ChartBoard board(*store.session);
+    board.setDefaults({{.metric = "validation_loss"}});
+    board.setRuns({store.shown(run, "without")});
+    showBoard(board, {600, 300});
+    board.setRuns({store.shown(run, "without")});
+    board.setBaseline(run);
+    wait(board);
+    chartOf(board)->flush();
+    QStringList words;
+    for (const auto* item : chartOf(board)->findChildren<QCPItemText*>()) words << item->text();
+    QVERIFY2(words.contains("no step has reported it"), qPrintable(words.join(" | ")));
+  }
+
   void a_run_is_filled_from_lowest_to_highest_on_request() {
     BoardStore store;
     const auto run = store.run("a");

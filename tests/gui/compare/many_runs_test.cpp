@@ -230,6 +230,27 @@ class ManyRunsTest : public QObject {
     QFAIL("the step's time is no column");
   }
 
+  // A second row of charts was cut off below the table.
+  void noChartIsCutBelowTheTable() {
+    ManyShown shown(many_.path(), many_.ids.first(6));
+    QTRY_VERIFY(shown.page.isReady());
+    auto* board = shown.page.findChild<ChartBoard*>();
+    board->setDefaults({{.metric = "loss"},
+                        {.metric = "tokens_per_second"},
+                        {.metric = "grad_norm"},
+                        {.metric = "step_seconds"},
+                        {.metric = "mfu"},
+                        {.metric = "learning_rate"},
+                        {.metric = "validation_loss"}});
+    QCOMPARE(board->charts().size(), size_t(7));
+    const auto cut = [&] {
+      return std::ranges::any_of(board->charts(), [&](const MetricChart* chart) {
+        return chart->geometry().bottom() >= board->height();
+      });
+    };
+    QTRY_VERIFY(!cut());
+  }
+
   // However long all of them take, the window responds after each turn.
   void curvesOf241RunsAreReadInTurns() {
     samples::ManyRuns most{241};

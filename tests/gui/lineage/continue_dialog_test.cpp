@@ -87,6 +87,18 @@ class ContinueDialogTest : public QObject {
     QCOMPARE(run.lineage, std::optional(storage::Lineage{Kind::resume, parent_, "debug", 20}));
   }
 
+  // "90" became 9020: only the first digit of the number that was there was replaced.
+  void a_number_typed_at_once_is_the_whole_one() {
+    const auto dialog = shown(Kind::resume);
+    QVERIFY2(comes(*dialog, "debug after step 20, to step 40"), qPrintable(dialog->text()));
+    QVERIFY(QTest::qWaitForWindowActive(dialog.get()));
+    auto* steps = part<QSpinBox>(*dialog, "steps");
+    QVERIFY(steps->hasFocus());
+    QTest::keyClicks(steps, "30");
+    QCOMPARE(steps->value(), 30);
+    QVERIFY2(comes(*dialog, "to step 30"), qPrintable(dialog->text()));
+  }
+
   void a_second_enter_does_not_cancel() {
     const auto dialog = shown(Kind::resume);
     QVERIFY2(comes(*dialog, "debug after step 20, to step 40"), qPrintable(dialog->text()));

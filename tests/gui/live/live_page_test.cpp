@@ -8,6 +8,7 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
+#include <QSplitter>
 #include <QTest>
 #include <QTextDocument>
 #include <nlohmann/json.hpp>
@@ -318,6 +319,26 @@ class LivePageTest : public QObject {
     log.step(3, 4.026e-4);
     log.feed();
     QTRY_COMPARE(shown.tile("lossTile")->value(), QString("0.000403"));
+  }
+
+  void charts_have_the_room_of_a_timeline_that_will_not_come() {
+    QTemporaryDir folder;
+    Shown shown(folder);
+    auto writer = shown.follower();
+    storage::NewRun wanted;
+    wanted.name = "run";
+    const storage::RunId run = running(*writer, wanted);
+    RankLog log(*writer, run, 0);
+    for (int64_t step = 1; step <= 5; ++step) log.step(step, 3);
+    log.feed();
+    shown.page->resize(1600, 1000);
+    shown.show();
+    const auto* halves = shown.page->findChild<QSplitter*>();
+    const auto chartsLead = [&] { return halves->sizes()[0] > halves->sizes()[1]; };
+    QTRY_COMPARE(shown.tile("lossTile")->value(), QString("3.000"));
+    QVERIFY(!chartsLead());  // a step may still be profiled
+    must(writer->set_state(run, storage::RunState::done).get());
+    QTRY_VERIFY(chartsLead());
   }
 
   // A window of 1100 x 700: names and words are cut where one sees it, or not at all.

@@ -49,6 +49,16 @@ class ValueTest : public QObject {
              QStringList({"lo\\nom\\u202e"}));
   }
 
+  void words_of_recipes_have_neither_quotes_nor_noise() {
+    QCOMPARE(shown("wrapping.mode", {std::string("\"layers\""), std::string("\"\"")}),
+             QStringList({"layers", "\"\""}));
+    QCOMPARE(shown("optimizer.lr", {std::string("8.999999999999999e-4"), std::string("9e-4"),
+                                    std::string("0.00031622776601683794")}),
+             QStringList({"9e-4", "9e-4", "3.16227766e-4"}));
+    QCOMPARE(shown("training.seed", {std::string("12345678901234"), std::string("1.0")}),
+             QStringList({"12345678901234", "1.0"}));
+  }
+
   void a_median_is_called_one() {
     QCOMPARE(resultText("exposed_seconds"), QString("exposed, median"));
     QCOMPARE(resultText("predicted_exposed_seconds"), QString("predicted exposed"));

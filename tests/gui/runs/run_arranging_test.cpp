@@ -147,6 +147,67 @@ class RunArrangingTest : public QObject {
     QCOMPARE(lines()->sorts(), (QList<RunSort>{{"loss", false}}));
   }
 
+  // "59,9…": a column measured on the runs that a filter showed stayed as narrow without it.
+  void noNumberIsCutWhenAFilterIsCleared() {
+    const QString path = folder_.filePath(QStringLiteral("wide.sqlite"));
+    {
+      auto writer = must(storage::Writer::open(path.toStdString()));
+      must(writer->take_lease());
+      for (const double loss : {1.0, 12'345'678.75}) {
+        storage::NewRun run;
+        run.name = loss > 1 ? "large" : "small";
+        const auto id = must(writer->create_run(run).get()).id;
+        const telemetry::Step step{1, 1.76e9, {{"loss", loss}}};
+        must(writer->ingest(id, 0, 0, 0, must(telemetry::encode(step, 0))).get());
+      }
+    }
+    page_.reset();
+    session_ = std::make_unique<Session>(path);
+    page_ = std::make_unique<RunsPage>(*session_);
+    page_->resize(900, 600);
+    page_->show();
+    page_->activated();
+    QTRY_VERIFY(table()->model()->rowCount() == 2 && page_->isReady());
+    filterField()->setText(QStringLiteral("small"));
+    QTRY_COMPARE(shown(), QStringList{"small"});
+    page_->activated();  // measures what is shown
+    QTRY_VERIFY(page_->isReady());
+    const int loss = columnCalled("loss");
+    const auto needed = [&] {
+      int most = 0;
+      for (int row = 0; row < lines()->rowCount(); ++row)
+        most = std::max(most,
+                        table()->itemDelegate()->sizeHint({}, lines()->index(row, loss)).width());
+      return most;
+    };
+    const int before = needed();
+    filterField()->clear();
+    QTRY_COMPARE(shown().size(), 2);
+    QVERIFY(needed() > before);
+    QTRY_VERIFY(table()->horizontalHeader()->sectionSize(loss) >= needed());
+  }
+
+  // No run has tags: they have no room that recipes need.
+  void columnsThatShowNothingGiveWayFirst() {
+    bool tagsGone = false, recipeStays = false;
+    for (int width = 2000; width >= 900; width -= 50) {
+      page_->resize(width, 900);
+      QCoreApplication::processEvents();
+      const bool recipe = !table()->isColumnHidden(RunsModel::Recipe);
+      const bool tags = !table()->isColumnHidden(RunsModel::Tags);
+      QVERIFY2(recipe || !tags, qPrintable(QString::number(width)));
+      tagsGone |= !tags;
+      recipeStays |= recipe && !tags;
+    }
+    QVERIFY(tagsGone && recipeStays);
+    // What a group's head says needs no column either.
+    page_->resize(2000, 900);
+    groupBy("sweep: runs that were launched together");
+    QTRY_VERIFY(columnCalled("group") >= 0);
+    page_->resize(900, 900);
+    QTRY_VERIFY(table()->isColumnHidden(columnCalled("group")));
+  }
+
   void pinnedColumnsStayWhenOthersScroll() {
     for (const char* key : {"optimizer.lr", "optimizer.warmup_steps", "best(validation_loss)",
                             "mean(loss)", "max(loss)", "min(loss)"})

@@ -234,6 +234,37 @@ class RunMarksTest : public QObject {
     QCOMPARE(lines.size(), 4);
   }
 
+  // clearml 1480: what had no room on screen was missing from the copy.
+  void rowsAreCopiedWithTheColumnsThatHaveNoRoom() {
+    tick({store_->runs.whole});
+    table()->setFocus();
+    action("copyMarkdown")->trigger();
+    const QString wide = QApplication::clipboard()->text();
+    page_->resize(700, 600);
+    QTRY_VERIFY(table()->isColumnHidden(RunsModel::Recipe));
+    action("copyMarkdown")->trigger();
+    QCOMPARE(QApplication::clipboard()->text(), wide);
+    QVERIFY(wide.contains("| recipe |"));
+  }
+
+  void rowsAsCsvHaveAllDigits() {
+    RunsModel model;
+    RunRow row;
+    row.summary.id = 7;
+    row.summary.name = "lr 1,2 \"x\"";
+    row.summary.state = storage::RunState::done;
+    row.summary.created = 1.76e9;
+    row.summary.steps = 12'345;
+    row.summary.loss = 2.123456789;
+    model.setRows({row});
+    QCOMPARE(textOfRuns(model,
+                        {RunsModel::Name, RunsModel::Steps, RunsModel::Loss, RunsModel::Rate,
+                         RunsModel::Created},
+                        {7}, RunText::csv),
+             QString("name,steps,loss,tok/s a rank,created\n"
+                     "\"lr 1,2 \"\"x\"\"\",12345,2.123456789,,2025-10-09T08:53:20.000Z\n"));
+  }
+
  private:
   RunsTable* table() const { return page_->findChild<RunsTable*>(QStringLiteral("runs")); }
   RunLines* lines() const { return static_cast<RunLines*>(table()->model()); }

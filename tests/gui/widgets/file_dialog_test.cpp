@@ -5,9 +5,11 @@
 
 #include <QAbstractFileIconProvider>
 #include <QFileSystemModel>
+#include <QHeaderView>
 #include <QLineEdit>
 #include <QTest>
 #include <QToolButton>
+#include <QTreeView>
 
 #include "gui/models/text_file.h"
 #include "gui/models/tokenizer_size.h"
@@ -93,6 +95,23 @@ class FileDialogTest : public QObject {
     Q_EMIT taken.accepted();
     QCOMPARE(FileDialog::lastFolder(recipes.path()), other.path());
     QCOMPARE(FileDialog(nullptr, QString(), QString()).directory().absolutePath(), other.path());
+  }
+
+  void sizesAndDatesAreWhole() {
+    const QTemporaryDir folder;
+    QFile file(folder.filePath(QStringLiteral("499-kibibytes-of-a-log")));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(QByteArray(499 << 10, 'x'));
+    file.close();
+    FileDialog dialog(nullptr, QString(), folder.path());
+    dialog.show();
+    auto* files = dialog.findChild<QTreeView*>(QStringLiteral("treeView"));
+    QVERIFY(files);
+    QTRY_COMPARE(files->model()->rowCount(files->rootIndex()), 1);
+    const QAbstractItemView* view = files;
+    for (int column = 1; column < files->header()->count(); ++column)
+      QTRY_VERIFY2(files->columnWidth(column) >= view->sizeHintForColumn(column),
+                   qPrintable(QString::number(column)));
   }
 
   void iconsAreHeddlesOwn() {
