@@ -4,6 +4,7 @@
 
 #include "base/number_text.h"
 #include "engine/recipe/parse.h"
+#include "storage/difference.h"
 #include "workbench/backend.h"
 #include "workbench/checkpoints.h"
 #include "workbench/place.h"
@@ -78,6 +79,18 @@ std::string describe_kill(const storage::RunDetail& run) {
                        "Training since step {}, the newest checkpoint, is lost; Stop "
                        "writes one more.",
                        checkpoints->saved().front().step);
+}
+
+std::string describe_restarts(const storage::RunDetail& run) {
+  const auto found = run.results.find("restarts");
+  const double times =
+      found == run.results.end() ? 0 : storage::number_of(found->second).value_or(0);
+  if (times < 1) return {};
+  const std::string how_often = times == 1 ? "once" : count_text(times) + " times, last";
+  const auto cause = run.environment.find("restarted_after");
+  const auto* text =
+      cause == run.environment.end() ? nullptr : std::get_if<std::string>(&cause->second);
+  return fmt::format("restarted {}{}", how_often, text ? " after: " + *text : "");
 }
 
 std::string describe_stopped(const storage::RunDetail& run) {

@@ -1,4 +1,5 @@
-// The effect of ending a run on its training, in words: the same for the window and the shell.
+// What ends a run, or interrupts it, does to its training, in words: the same for the window and
+// the shell.
 #pragma once
 
 #include <string>
@@ -20,5 +21,8 @@ std::string describe_kill(const storage::RunDetail& run);
 /// For a stopped run: "after step 1,266; checkpoint step-1266 is in …", or why there is none.
 /// Looks on its hosts too.
 std::string describe_stopped(const storage::RunDetail& run);
+
+/// "restarted 2 times, last after: rank 1 was killed by SIGKILL"; empty: it never was.
+std::string describe_restarts(const storage::RunDetail& run);
 
 }  // namespace heddle::workbench

@@ -107,12 +107,7 @@ RankGroup::RankGroup(std::string engine, std::string run_dir, runs::Launch launc
 }
 
 RankGroup::~RankGroup() {
-  if (any_running()) {
-    kill();
-    for (Process& process : processes_) {
-      if (process.running) waitpid(process.id.pid, nullptr, 0);
-    }
-  }
+  kill_and_wait();
   // A pending signal would else end this process as soon as it is unblocked.
   const sigset_t taken = taken_signals();
   const timespec at_once{};
@@ -121,7 +116,17 @@ RankGroup::~RankGroup() {
   pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
 }
 
+void RankGroup::kill_and_wait() {
+  kill();
+  for (Process& process : processes_) {
+    if (std::exchange(process.running, false)) waitpid(process.id.pid, nullptr, 0);
+  }
+}
+
 Result<> RankGroup::start() {
+  processes_.clear();
+  terminated_ = killed_ = false;
+  if (++starts_ > 1) spawned_at_ = unix_now();
   Socket rendezvous;
   const bool one_host = launch_.local_ranks == launch_.world_size;
   if (one_host) {
@@ -139,6 +144,7 @@ Result<> RankGroup::start() {
   for (int32_t local = 0; local < launch_.local_ranks && started; ++local) {
     started = spawn(local, local == 0 ? rendezvous.fd() : -1);
   }
+  if (!started) kill_and_wait();
   return started;
 }
 
@@ -151,6 +157,7 @@ Result<> RankGroup::spawn(int32_t local_rank, int listen_fd) {
                                   .rank = rank,
                                   .local_rank = local_rank,
                                   .listen_fd = listen_fd,
+                                  .attempt = starts_ - 1,
                                   .word_fd = word->fd(),
                                   .port = launch_.rendezvous_port,
                                   .spawned_at = spawned_at_};
@@ -202,11 +209,7 @@ runs::End RankGroup::run() {
       kill();
     }
   }
-  if (directory_lost_)
-    return {.state = "failed",
-            .exit_code = 1,
-            .cause = fmt::format("{} is gone: somebody has moved or removed it", run_dir_),
-            .finished = unix_now()};
+  if (directory_lost_) return end_without_directory();
   return first_failed ? end_of_failed(*first_failed) : end_without_failure();
 }
 
@@ -231,6 +234,10 @@ bool RankGroup::is_superseded() {
 }
 
 void RankGroup::obey(int signal) {
+  if (signal == SIGUSR1 && !any_running()) {
+    log_(Level::warning, "a checkpoint was asked for while no rank is running: the newest is kept");
+    return;
+  }
   if (signal == SIGUSR1) {
     log_(Level::info, "checkpoint asked for");
     signal_running(SIGUSR1);
@@ -351,6 +358,45 @@ bool RankGroup::has_failed(const Process& process) const {
   }
 }
 
+bool RankGroup::may_restart() const {
+  if (stop_asked_ || directory_lost_) return false;
+  return std::ranges::none_of(processes_, [](const Process& process) {
+    if (!process.failed) return false;
+    if (WIFEXITED(process.status))
+      return WEXITSTATUS(process.status) == 2 || process.word.heard().lasting;
+    const int signal = WTERMSIG(process.status);  // these are a person's
+    return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT;
+  });
+}
+
+bool RankGroup::is_asked_to_end(double seconds) {
+  const auto until = steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
+                                               std::chrono::duration<double>(seconds));
+  while (!stop_asked_) {
+    if (!directory_lost_ && is_directory_gone()) directory_lost_ = true;
+    if (directory_lost_) return true;
+    const int signal = wait_for_signal(std::min(kGroupLook, seconds_until(until)));
+    if (signal != 0 && signal != SIGCHLD) obey(signal);
+    if (signal == 0 && seconds_until(until) == 0) break;
+  }
+  return stop_asked_;
+}
+
+runs::End RankGroup::end_between_attempts(const std::string& waited_after) const {
+  if (directory_lost_) return end_without_directory();
+  return {.state = "stopped",
+          .exit_code = kExitStopped,
+          .cause = fmt::format("{} by the user while it waited for its restart: {}",
+                               kill_asked_ ? "killed" : "stopped", waited_after),
+          .finished = unix_now()};
+}
+
+int64_t RankGroup::last_step() const {
+  int64_t last = 0;
+  for (const Process& process : processes_) last = std::max(last, process.word.heard().step);
+  return last;
+}
+
 std::string RankGroup::how_it_ended(const Process& process) const {
   const int64_t step = process.word.heard().step;
   const std::string after =
@@ -377,6 +423,13 @@ runs::End RankGroup::end_of_failed(const Process& failed) const {
   const std::string line = last_line(said.empty() ? output_of(failed.rank) : said);
   if (!line.empty()) end.cause += ": " + line;
   return end;
+}
+
+runs::End RankGroup::end_without_directory() const {
+  return {.state = "failed",
+          .exit_code = 1,
+          .cause = fmt::format("{} is gone: somebody has moved or removed it", run_dir_),
+          .finished = unix_now()};
 }
 
 runs::End RankGroup::end_without_failure() const {
@@ -424,6 +477,13 @@ std::vector<runs::State::Rank> RankGroup::ranks() const {
   std::vector<runs::State::Rank> result;
   for (const Process& process : processes_) result.push_back({process.rank, process.id});
   return result;
+}
+
+std::vector<RankFlight> RankGroup::flights() const {
+  std::vector<RankFlight> flights;
+  for (const Process& process : processes_)
+    flights.push_back({process.rank, transport::read_flight(process.word.fd(), runs::kFlightAt)});
+  return flights;
 }
 
 std::string RankGroup::output_of(int32_t rank) const {

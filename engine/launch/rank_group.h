@@ -10,6 +10,9 @@
 // and the others that wait for it. When the run directory is gone, nothing can be kept or asked any
 // more: the ranks are stopped.
 //
+// A group starts its ranks again after a failure as often as its owner wants it (restarts.h): until
+// the group is destroyed no signal is lost between two attempts.
+//
 // Thread contract: one thread makes, starts, runs and destroys a group. While a group exists it
 // takes SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT and SIGUSR1 of this process for itself: they are
 // blocked in that thread and must be blocked in every other one.
@@ -26,7 +29,9 @@
 
 #include "base/process_id.h"
 #include "base/result.h"
+#include "engine/launch/flight_report.h"
 #include "engine/launch/spawn.h"
+#include "engine/recipe/recipe.h"
 #include "engine/runs/last_word.h"
 #include "engine/runs/launch.h"
 #include "engine/runs/run_files.h"
@@ -38,6 +43,9 @@ namespace heddle::launch {
 struct RanksWork {
   int64_t steps = 0;  // at which a rank is done; 0: the run trains nothing
   bool on_gpus = false;
+  recipe::Restart restart = {};
+  recipe::Timeouts timeouts = {};
+  bool encrypts = false;  // what hosts say to each other
 };
 
 class RankGroup {
@@ -53,6 +61,7 @@ class RankGroup {
   RankGroup& operator=(const RankGroup&) = delete;
 
   /// Opens the rendezvous where rank 0 is ours, and starts the ranks: all, or none and an error.
+  /// After run() has returned: once more.
   Result<> start();
 
   /// Waits until every rank is gone. SIGTERM, SIGINT and SIGHUP ask the ranks to stop (a second one
@@ -60,10 +69,21 @@ class RankGroup {
   /// rank that failed and its last line.
   runs::End run();
 
+  /// After run(): whether the failure might not repeat, and nobody has asked the run to end.
+  bool may_restart() const;
+  /// After run(): waits so long; true as soon as the run is asked to end.
+  bool is_asked_to_end(double seconds);
+  /// Of a run that was asked to end while no rank was running; `waited_after`: the failure.
+  runs::End end_between_attempts(const std::string& waited_after) const;
+  /// The most steps that a rank had trained whole when it ended.
+  int64_t last_step() const;
+
   uint16_t port() const { return launch_.rendezvous_port; }
   std::vector<runs::State::Rank> ranks() const;
   /// A rank's output in rank-R.err since `start`, at most the last 64 KiB.
   std::string output_of(int32_t rank) const;
+  /// The last collectives of each rank.
+  std::vector<RankFlight> flights() const;
 
  private:
   struct Process {
@@ -83,6 +103,8 @@ class RankGroup {
   void signal_running(int signal);
   void terminate(double grace_seconds);
   void kill();
+  /// Kills what is left and waits until it is gone.
+  void kill_and_wait();
   /// Takes note of a signal that this process was sent.
   void obey(int signal);
   /// Reaps what has died; the one that failed, if any. Takes note of who was stopped or goes on.
@@ -105,6 +127,7 @@ class RankGroup {
   bool any_running() const;
   runs::End end_of_failed(const Process& failed) const;
   runs::End end_without_failure() const;
+  runs::End end_without_directory() const;
 
   std::string engine_;
   std::string run_dir_;
@@ -114,6 +137,7 @@ class RankGroup {
   double spawned_at_;
   Log log_;
   sigset_t mask_before_;
+  int32_t starts_ = 0;
   std::vector<Process> processes_;
   bool stop_asked_ = false;  // by a user
   bool kill_asked_ = false;

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -20,7 +21,9 @@
 #include "engine/launch/admission.h"
 #include "engine/launch/choose_device.h"
 #include "engine/launch/end_proof.h"
+#include "engine/launch/flight_report.h"
 #include "engine/launch/rank_group.h"
+#include "engine/launch/restarts.h"
 #include "engine/launch/tokenizing.h"
 #include "engine/probe/gpus_here.h"
 #include "engine/recipe/fault_lines.h"
@@ -35,6 +38,7 @@ namespace {
 // JSON spells a byte with six characters at most.
 constexpr size_t kMaxShownCause = 4000;
 constexpr int64_t kEndBytes = 6 * kMaxShownCause + 2048;
+constexpr size_t kMaxRestartCause = 500;
 constexpr int64_t kStateBytes = 1024, kRankBytes = 128;
 
 /// The run directory is one process's.
@@ -173,7 +177,12 @@ Result<RanksWork> work_of(const std::string& run_dir, const runs::Launch& launch
   const recipe::Parsed parsed = recipe::parse_file(file);
   if (!parsed.ok()) return fail("{}", recipe::lines_of(parsed.faults));
   RanksWork work;
-  if (runs::trains(launch)) work.steps = parsed.recipe.training.steps;
+  if (runs::trains(launch)) {
+    work.steps = parsed.recipe.training.steps;
+    work.restart = parsed.recipe.restart;
+  }
+  work.timeouts = parsed.recipe.timeouts;
+  work.encrypts = parsed.recipe.transport.encrypt;
   work.on_gpus = parsed.recipe.hardware.device == "cuda";
   if (!launch.device_choice.empty()) log.line(telemetry::Level::info, launch.device_choice);
   if (parsed.recipe.hardware.device == "auto") {
@@ -231,6 +240,41 @@ Result<> write_end(const Held& held, std::optional<NewFile>& room, const runs::E
   return runs::write_end(*std::exchange(room, std::nullopt), held.run_dir, *signed_end);
 }
 
+/// Leaves what the ranks that have failed were in last. The end of one that hung or gave up says
+/// where they part; of one that was killed that is no cause.
+void leave_flights(const std::string& run_dir, const RankGroup& group, runs::End& end,
+                   const RankGroup::Log& log) {
+  if (end.state != "failed" || end.rank < 0) return;
+  const std::vector<RankFlight> flights = group.flights();
+  const bool none =
+      std::ranges::all_of(flights, [](const RankFlight& flight) { return flight.entries.empty(); });
+  if (none) return;
+  const std::string file = flight_file(run_dir);
+  const Result<> left = write_atomically(file, flight_text(flights, end.cause));
+  const std::string difference = first_difference(flights);
+  const std::string part = difference.empty() ? "" : "; they differ first at " + difference;
+  if (left)
+    log(telemetry::Level::info, fmt::format("the ranks' last collectives are in {}{}", file, part));
+  else
+    log(telemetry::Level::warning, left.error().message + part);
+  if (!difference.empty() && end.signal.empty())
+    end.cause += "; the ranks differ first at " + difference;
+}
+
+/// Another attempt of the ranks, which learn from launch.json that it is one.
+Result<> start_again(const std::string& run_dir, runs::Launch launch, const Restart& restart,
+                     RankGroup& group, const RankGroup::Log& log) {
+  launch.restarts = restart.count;
+  launch.restart_cause = excerpt(restart.cause, kMaxRestartCause);
+  if (const Result<> written = runs::write_launch(run_dir, launch); !written) return written;
+  if (const Result<> started = group.start(); !started) return started;
+  const runs::State state{identify(getpid()), boot_id(), launch.epoch, group.port(), group.ranks()};
+  // Its pids are for people; a full disk takes nothing else.
+  if (const Result<> written = runs::write_state(run_dir, state); !written)
+    log(telemetry::Level::warning, written.error().message);
+  return {};
+}
+
 /// `room`: set aside here for end.json.
 Result<RanksOutcome> run_held(const Held& held, const std::string& engine, double spawned_at,
                               const std::function<void(const runs::State&)>& started,
@@ -265,8 +309,8 @@ Result<RanksOutcome> run_held(const Held& held, const std::string& engine, doubl
   }
   SecretFile secret_file(runs::secret_file(run_dir));
   if (Result<> written = secret_file.write(secret); !written) return fail(written);
-  RankGroup group(engine, run_dir, launch, *work, spawned_at,
-                  [&](telemetry::Level level, const std::string& text) { log.line(level, text); });
+  const auto told = [&](telemetry::Level level, const std::string& text) { log.line(level, text); };
+  RankGroup group(engine, run_dir, launch, *work, spawned_at, told);
   const Result<Tokenizing> tokenizing = tokenizing_of(run_dir, launch, engine);
   Result<> up = tokenizing ? group.start() : fail(tokenizing);
   if (up) {
@@ -281,6 +325,20 @@ Result<RanksOutcome> run_held(const Held& held, const std::string& engine, doubl
     return fail(up);
   }
   runs::End end = group.run();
+  leave_flights(run_dir, group, end, told);
+  Restarts restarts(launch, *work, secret, group, told);
+  while (const std::optional<Restart> next = restarts.after(end)) {
+    remove_leftovers(run_dir + "/results.json");
+    const Result<> again = start_again(run_dir, launch, *next, group, told);
+    restarts.tell_others(again);
+    if (again) {
+      end = group.run();
+      leave_flights(run_dir, group, end, told);
+      continue;
+    }
+    end.cause += "; it cannot be restarted: " + again.error().message;
+    break;
+  }
   secret_file.remove();  // nobody finds it next to an end
   remove_leftovers(run_dir + "/results.json");
   if (end.state == "done" && launch.first_rank == 0 && runs::trains(launch))

@@ -13,6 +13,10 @@ inline constexpr int64_t kMaxVocabulary = int64_t{1} << 24;
 inline constexpr int64_t kMaxTokens = int64_t{1} << 30;
 inline constexpr int64_t kMaxRanks = int64_t{1} << 20;
 
+inline constexpr int64_t kMaxRestarts = 1000;
+/// Seconds: the longest wait before a restart.
+inline constexpr int64_t kMaxBackoff = 3600;
+
 /// Limits of a recipe's text, and any other TOML.
 inline constexpr size_t kMaxRecipeBytes = size_t{1} << 20;
 

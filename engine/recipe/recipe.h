@@ -208,6 +208,13 @@ struct Timeouts {
   bool operator==(const Timeouts&) const = default;
 };
 
+/// [restart]: how often the supervisor starts the ranks again after one has failed.
+struct Restart {
+  int64_t times = 0;
+  double backoff = 10;  // seconds before the first restart; doubled for each one after it
+  bool operator==(const Restart&) const = default;
+};
+
 struct Telemetry {
   int64_t profile_every = 10;
   bool operator==(const Telemetry&) const = default;
@@ -256,6 +263,7 @@ struct Recipe {
   std::vector<Override> overrides;
   Checkpoint checkpoint;
   Timeouts timeouts;
+  Restart restart;
   Telemetry telemetry;
   Transport transport;
   Nccl nccl;

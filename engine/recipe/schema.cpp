@@ -63,6 +63,7 @@ const std::vector<SchemaGroup>& group_table() {
       {"Validation", {"validation"}},
       {"Checkpoints", {"checkpoint"}},
       {"Timeouts", {"timeouts"}},
+      {"Restarts", {"restart"}},
       {"Telemetry", {"telemetry"}}};
   return all;
 }
@@ -329,6 +330,17 @@ std::vector<Field> make_schema() {
                 "How long a step may take; 0: 20 times the expected step, at least a minute."),
       number("timeouts.checkpoint", &R::timeouts, &Timeouts::checkpoint, kPositive)
           .says("checkpoint", "s", "How much longer a step that saves may take."),
+      integer("restart.times", &R::restart, &Restart::times, 0, kMaxRestarts)
+          .says("times", "",
+                "How often the run goes on by itself from its newest checkpoint, or from its "
+                "beginning where it has none, when a rank crashes, is killed, hangs or is lost. "
+                "Not after a failure that would only repeat, or when it was asked to end.")
+          .zero("never"),
+      number("restart.backoff", &R::restart, &Restart::backoff,
+             {0, kMaxBackoff, false, false, "0 to 3600"})
+          .says("backoff", "s",
+                "Wait before the first restart; twice as long before each one after it, at most "
+                "an hour."),
       integer("telemetry.profile_every", &R::telemetry, &Telemetry::profile_every, 0)
           .says("timeline every", "steps", "Steps from one recorded timeline to the next; 0: none.")
           .zero("never"),

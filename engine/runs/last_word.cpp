@@ -19,9 +19,12 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kStates = {"working", "done", "stopped"};
 
-// State and step are at the start, the cause's length and the cause after them.
-constexpr off_t kLength = 64, kCause = 72;
+// State and step are at the start, then the mark of a lasting failure, the cause's length, the
+// cause.
+constexpr off_t kLasting = 56, kLength = 64, kCause = 72;
+constexpr char kMark = '!';
 constexpr size_t kMaxReadCause = size_t{16} * 1024;
+static_assert(kCause + kMaxReadCause <= kFlightAt);
 
 std::string cause_in(int fd) {
   char text[kCause - kLength] = {};
@@ -40,7 +43,7 @@ Result<LastWord> LastWord::make() {
   if (fd < 0) return fail("memory that is shared with a rank: {}", strerror(errno));
   LastWord word(fd);
   // Memory that is there already cannot be short when the rank fails.
-  if (const int error = posix_fallocate(fd, 0, kCause + kMaxReadCause); error != 0)
+  if (const int error = posix_fallocate(fd, 0, kFlightAt + kFlightRoom); error != 0)
     return fail("memory that is shared with a rank: {}", strerror(error));
   return word;
 }
@@ -57,9 +60,10 @@ LastWord::~LastWord() {
 }
 
 Word LastWord::heard() const {
-  char text[64] = {}, state[16] = {};
+  char text[kLasting] = {}, state[16] = {}, mark = 0;
   long long step = 0;
   Word word{.cause = cause_in(fd_)};
+  word.lasting = pread(fd_, &mark, 1, kLasting) == 1 && mark == kMark;
   if (pread(fd_, text, sizeof(text) - 1, 0) <= 0) return word;
   if (sscanf(text, "%15s %lld", state, &step) != 2) return word;
   const auto known = std::ranges::find(kStates, state);
@@ -75,6 +79,11 @@ void give_word(int fd, const Word& word) {
   const std::string text =
       fmt::format("{:<7} {:>20}\n", kStates[static_cast<size_t>(word.state)], word.step);
   [[maybe_unused]] const ssize_t said = pwrite(fd, text.data(), text.size(), 0);
+}
+
+void give_lasting(int fd) {
+  if (fd < 0) return;
+  [[maybe_unused]] const ssize_t said = pwrite(fd, &kMark, 1, kLasting);
 }
 
 void give_cause(int fd, std::string_view cause) {

@@ -3,6 +3,8 @@
 // memfd): no file can be forged, no disk can be full, and it outlives a rank that is killed.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,11 +13,17 @@
 
 namespace heddle::runs {
 
+/// A rank's flight recorder (engine/transport/flight_recorder.h) has so many bytes of the same
+/// memory from here on: a multiple of a page.
+inline constexpr off_t kFlightAt = 20480;
+inline constexpr size_t kFlightRoom = size_t{32} * 1024;
+
 struct Word {
   enum class State { working, done, stopped };
   State state = State::working;
   int64_t step = 0;        // the last that was trained whole; 0: none yet
   std::string cause = {};  // why it failed; empty: it has not said so
+  bool lasting = false;    // its failure would only repeat if the run went on from a checkpoint
 };
 
 /// The supervisor's side. Movable; one thread.
@@ -40,5 +48,7 @@ class LastWord {
 void give_word(int fd, const Word& word);
 /// Why it fails; the end of a cause that is longer than 16 KiB.
 void give_cause(int fd, std::string_view cause);
+/// The failure would only repeat: its reason is in the numbers or in the files, not in a process.
+void give_lasting(int fd);
 
 }  // namespace heddle::runs

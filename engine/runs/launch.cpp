@@ -61,6 +61,8 @@ Result<Launch> read_launch(const std::string& run_dir) {
     if (const auto from = read.find("ancestry"); from != read.end())
       launch.ancestry = {from->at("kind"), from->at("parent"), whole<int64_t>(from->at("step"))};
     launch.device_choice = read.value("device_choice", launch.device_choice);
+    launch.restarts = whole_or(read, "restarts", launch.restarts);
+    launch.restart_cause = read.value("restart_cause", launch.restart_cause);
     if (Result<> checked = check(launch); !checked) {
       return fail("{}: {}", path, checked.error().message);
     }
@@ -94,6 +96,10 @@ Result<std::string> launch_text(const Launch& launch) {
   if (const Ancestry& from = launch.ancestry; !from.kind.empty())
     text["ancestry"] = {{"kind", from.kind}, {"parent", from.parent}, {"step", from.step}};
   if (!launch.device_choice.empty()) text["device_choice"] = launch.device_choice;
+  if (launch.restarts > 0) {
+    text["restarts"] = launch.restarts;
+    text["restart_cause"] = launch.restart_cause;
+  }
   return json_text(text, 2) + "\n";
 }
 

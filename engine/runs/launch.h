@@ -37,6 +37,8 @@ struct Launch {
   std::vector<std::string> begin_with;
   Ancestry ancestry;
   std::string device_choice;  // the device that "auto" chose and why, for the log
+  int32_t restarts = 0;       // how often the ranks were started again after a failure
+  std::string restart_cause;  // the last such failure
 };
 
 /// Whether its ranks train, rather than measure or evaluate.
@@ -56,9 +58,10 @@ struct RankContext {
   Launch launch;
   int32_t rank = 0;
   int32_t local_rank = 0;
-  int listen_fd = -1;  // rank 0 of several hosts: listens for the others, else -1
-  int word_fd = -1;    // where it tells its supervisor how far it is (last_word.h); -1: nowhere
-  uint16_t port = 0;   // the rendezvous port in use; 0 where all ranks are of this host
+  int listen_fd = -1;   // rank 0 of several hosts: listens for the others, else -1
+  int32_t attempt = 0;  // how often this supervisor started the ranks before
+  int word_fd = -1;     // where it tells its supervisor how far it is (last_word.h); -1: nowhere
+  uint16_t port = 0;    // the rendezvous port in use; 0 where all ranks are of this host
   double spawned_at =
       0;  // Unix seconds when `train` or the supervisor began, for first_step_seconds
 };

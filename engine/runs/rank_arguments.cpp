@@ -31,6 +31,8 @@ std::vector<std::string> rank_arguments(const RankContext& context) {
                                  std::to_string(context.rank),
                                  "--local-rank",
                                  std::to_string(context.local_rank)};
+  if (context.attempt > 0)
+    words.insert(words.end(), {"--attempt", std::to_string(context.attempt)});
   if (context.listen_fd >= 0) {
     words.insert(words.end(), {"--listen-fd", std::to_string(context.listen_fd)});
   }
@@ -43,7 +45,8 @@ std::vector<std::string> rank_arguments(const RankContext& context) {
 }
 
 Result<RankContext> parse_rank_arguments(const std::vector<std::string>& words) {
-  std::map<std::string, std::string> values{{"--listen-fd", "-1"}, {"--word-fd", "-1"}};
+  std::map<std::string, std::string> values{
+      {"--attempt", "0"}, {"--listen-fd", "-1"}, {"--word-fd", "-1"}};
   for (size_t i = 0; i + 1 < words.size(); i += 2) values[words[i]] = words[i + 1];
   if (words.size() % 2 != 0) return fail("rank: {} has no value", words.back());
 
@@ -52,6 +55,7 @@ Result<RankContext> parse_rank_arguments(const std::vector<std::string>& words) 
   context.run_dir = values["--run-dir"];
   for (const Result<>& read : {read_number(values, "--rank", context.rank),
                                read_number(values, "--local-rank", context.local_rank),
+                               read_number(values, "--attempt", context.attempt),
                                read_number(values, "--listen-fd", context.listen_fd),
                                read_number(values, "--word-fd", context.word_fd),
                                read_number(values, "--port", context.port),

@@ -1,5 +1,6 @@
 // The arguments of the hidden subcommand
-//   heddle-engine rank --run-dir DIR --rank R --local-rank L [--listen-fd FD] [--word-fd FD]
+//   heddle-engine rank --run-dir DIR --rank R --local-rank L [--attempt N] [--listen-fd FD]
+//   [--word-fd FD]
 //     --port P --spawned-at T
 #pragma once
 

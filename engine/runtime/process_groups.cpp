@@ -15,6 +15,7 @@
 
 #include "base/address.h"
 #include "engine/graph/error_text.h"
+#include "engine/runs/last_word.h"
 #include "engine/runs/rendezvous.h"
 #include "engine/runtime/deterministic.h"
 #include "engine/runtime/device.h"
@@ -78,7 +79,15 @@ Result<std::optional<transport::Credentials>> credentials_of(const runs::RankCon
   if (!secret && on_one_host(context)) return std::nullopt;
   if (!secret) return fail(secret);
   return transport::Credentials{
-      *secret, fmt::format("{}/{}", context.launch.run, context.launch.epoch), encrypt};
+      *secret, fmt::format("{}/{}/{}", context.launch.run, context.launch.epoch, context.attempt),
+      encrypt};
+}
+
+// Null where no supervisor reads it: nothing depends on it.
+std::shared_ptr<transport::FlightRecorder> flight_recorder(const runs::RankContext& context) {
+  static_assert(transport::kFlightBytes <= runs::kFlightRoom);
+  if (context.word_fd < 0) return nullptr;
+  return transport::FlightRecorder::open(context.word_fd, runs::kFlightAt).value_or(nullptr);
 }
 
 Result<c10::intrusive_ptr<c10d::Store>> open_store(
@@ -166,6 +175,7 @@ Result<> init_process_groups(const runs::RankContext& context, const recipe::Lay
     options.credentials = *credentials;
     options.through_host = transport.gpus == "host";
     options.timeout = timeout;
+    options.flight = flight_recorder(context);
     make_groups(context, layout, device, *store, options);
   } catch (const std::exception& error) {
     return cannot(graph::error_text(error));

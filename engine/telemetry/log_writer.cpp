@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "engine/telemetry/log_reader.h"
@@ -28,33 +29,13 @@ ssize_t write_once(int fd, std::string_view bytes) {
   return written;
 }
 
-Result<uint64_t> next_seq_in(const std::string& path, int fd) {
-  LogReader reader;
-  uint64_t next_seq = 0;
-  std::array<char, 1 << 16> buffer;
-  for (off_t offset = 0;;) {
-    const ssize_t count = pread(fd, buffer.data(), buffer.size(), offset);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return fail("{}: cannot read: {}", path, std::strerror(errno));
-    if (count == 0) reader.finish();
-    reader.feed({buffer.data(), static_cast<size_t>(count)});
-    offset += count;
-    while (const auto event = reader.next()) {
-      if (const auto* frame = std::get_if<Frame>(&*event)) next_seq = frame->seq + 1;
-    }
-    if (count == 0) return next_seq;
-  }
-}
-
 }  // namespace
-
-LogWriter::LogWriter(std::string path, int fd, uint64_t next_seq)
-    : path_(std::move(path)), fd_(fd), next_seq_(next_seq) {}
 
 LogWriter::LogWriter(LogWriter&& other) noexcept
     : path_(std::move(other.path_)),
       fd_(std::exchange(other.fd_, -1)),
       next_seq_(other.next_seq_),
+      last_step_(other.last_step_),
       unwritten_(std::move(other.unwritten_)),
       outlives_(other.outlives_),
       size_(other.size_),
@@ -66,6 +47,7 @@ LogWriter& LogWriter::operator=(LogWriter&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(fd_, other.fd_);
   std::swap(next_seq_, other.next_seq_);
+  std::swap(last_step_, other.last_step_);
   std::swap(unwritten_, other.unwritten_);
   std::swap(outlives_, other.outlives_);
   std::swap(size_, other.size_);
@@ -86,11 +68,35 @@ LogWriter::~LogWriter() {
 Result<LogWriter> LogWriter::open(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return fail("{}: cannot open the telemetry log: {}", path, std::strerror(errno));
-  LogWriter writer(path, fd, 0);
-  const Result<uint64_t> next_seq = next_seq_in(path, fd);
-  if (!next_seq) return fail(next_seq);
-  writer.next_seq_ = *next_seq;
+  LogWriter writer(path, fd);
+  if (const Result<> read = writer.read_earlier(); !read) return fail(read);
   return writer;
+}
+
+// Where the records that are there already end.
+Result<> LogWriter::read_earlier() {
+  LogReader reader;
+  std::optional<Frame> last;  // with a step
+  std::array<char, 1 << 16> buffer;
+  ssize_t count = 0;
+  for (off_t offset = 0;; offset += count) {
+    do {
+      count = pread(fd_, buffer.data(), buffer.size(), offset);
+    } while (count < 0 && errno == EINTR);
+    if (count < 0) return fail("{}: cannot read: {}", path_, std::strerror(errno));
+    if (count == 0) reader.finish();
+    reader.feed({buffer.data(), static_cast<size_t>(count)});
+    while (auto event = reader.next()) {
+      auto* frame = std::get_if<Frame>(&*event);
+      if (!frame) continue;
+      next_seq_ = frame->seq + 1;
+      if (frame->type == Type::step) last = std::move(*frame);
+    }
+    if (count == 0) break;
+  }
+  const auto record = last ? last->record() : Result<Record>(Record(Step{}));
+  if (record) last_step_ = std::get<Step>(*record).step;
+  return {};
 }
 
 void LogWriter::outlive_full_disk() {

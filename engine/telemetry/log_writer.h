@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "engine/telemetry/record.h"
@@ -35,16 +36,20 @@ class LogWriter {
   Result<> sync();
 
   uint64_t next_seq() const { return next_seq_; }
+  /// The last step that the log had when it was opened; 0: none.
+  int64_t last_step() const { return last_step_; }
   const std::string& path() const { return path_; }
 
  private:
-  LogWriter(std::string path, int fd, uint64_t next_seq);
+  LogWriter(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
 
   std::string path_;
   int fd_ = -1;
   uint64_t next_seq_ = 0;
+  int64_t last_step_ = 0;
   std::string unwritten_;  // the rest of a record that did not fit
 
+  Result<> read_earlier();
   Result<> write(const std::string& bytes);
   Result<> tell(const std::string& text);
   bool keep_room(int64_t bytes);

@@ -166,6 +166,12 @@ constexpr auto kMetrics = [] {
       row("predicted_collectives", "predicted collectives", Unit::count).from(comparison),
       time("plan_seconds", "plan").from(start),
       row("model_forward_calls", "model forward calls", Unit::count).from(end),
+      row("restarts", "restarts", Unit::count)
+          .less_is_better()
+          .from(start)
+          .in_live()
+          .in_drawer()
+          .means("How often the ranks were started again after one had failed."),
       memory("arena_bytes", "arena bytes").from(start),
       memory("state_bytes", "state bytes").from(start),
       row("clock_ahead_seconds", "clock ahead", Unit::seconds).from(follower),

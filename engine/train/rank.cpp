@@ -71,6 +71,10 @@ telemetry::Start start_record(const runs::RankContext& context, const Runner& ru
                 {"state_bytes", static_cast<double>(runner.facts.state_bytes)},
                 {"predicted_peak_bytes", static_cast<double>(runner.facts.predicted_peak_bytes)}}};
   if (!numa.empty()) start.environment["numa"] = numa;
+  if (context.launch.restarts > 0) {
+    start.facts["restarts"] = context.launch.restarts;
+    start.environment["restarted_after"] = context.launch.restart_cause;
+  }
   return start;
 }
 
@@ -86,12 +90,17 @@ std::string hash_of_all(const std::string& plan, const recipe::Recipe& recipe) {
 }
 
 // Rank 0's report before the first step.
-std::vector<telemetry::Log> opening_lines(const RunnerFacts& facts, const Beginning& beginning) {
+std::vector<telemetry::Log> opening_lines(const RunnerFacts& facts, const Beginning& beginning,
+                                          int64_t logged) {
   std::vector<telemetry::Log> lines;
   for (const std::string& warning : beginning.warnings)
     lines.push_back({unix_now(), telemetry::Level::warning, warning});
   if (!beginning.note.empty())
     lines.push_back({unix_now(), telemetry::Level::info, beginning.note});
+  if (logged > beginning.step)
+    lines.push_back({unix_now(), telemetry::Level::info,
+                     fmt::format("repeats steps {} to {}; the log keeps their first numbers",
+                                 beginning.step + 1, logged)});
   if (facts.nodes > 0)
     lines.push_back(
         {unix_now(), telemetry::Level::info,
@@ -204,8 +213,10 @@ tl::expected<Outcome, Failure> work(const runs::RankContext& context, telemetry:
   }
   if (const auto agreed =
           runtime::agree_on_plan((*runner)->facts.plan, layout.mesh(), context.rank);
-      !agreed)
+      !agreed) {
+    runs::give_lasting(context.word_fd);
     return failed(agreed.error().message);
+  }
   (*runner)->facts.plan_hash = hash_of_all((*runner)->facts.plan, recipe);
   // A run's measurement is also the largest of any rank.
   int64_t& predicted = (*runner)->facts.predicted_peak_bytes;
@@ -238,7 +249,7 @@ tl::expected<Outcome, Failure> work(const runs::RankContext& context, telemetry:
   if (context.rank == 0) {
     if (const auto logged = log_plan(recipe, context, *rates, (*runner)->facts, log); !logged)
       return failed(logged.error().message);
-    for (const telemetry::Log& line : opening_lines((*runner)->facts, *beginning))
+    for (const telemetry::Log& line : opening_lines((*runner)->facts, *beginning, log.last_step()))
       if (const auto logged = log.append(line); !logged) return failed(logged.error().message);
   }
   std::optional<Validator> validator;
@@ -282,6 +293,7 @@ int run_rank(const runs::RankContext& context) {
   }
   runtime::close_process_groups();
   if (!outcome->unsaved.empty()) {
+    runs::give_lasting(context.word_fd);  // what it has trained is trained
     report(outcome->unsaved);
     return 1;
   }

@@ -206,6 +206,8 @@ class Trainer {
     under_way_.pop_front();
     const int64_t step = done.step;
     step::Feed& feed = done.feed;
+    // Since the checkpoint that a restarted run goes on from it has trained steps that its log has.
+    const bool is_new = step + 1 > log_.last_step();
     for (const std::string& warning : runner_.take_warnings())
       if (const auto logged =
               log_.append(telemetry::Log{unix_now(), telemetry::Level::warning, warning});
@@ -264,20 +266,24 @@ class Trainer {
                             step + 1, dropped)});
             !warned)
           return warned;
-      if (const auto logged = log_.append(spans); !logged) return logged;
+      if (is_new)
+        if (const auto logged = log_.append(spans); !logged) return logged;
     }
     for (const auto& [name, value] : record.values) results_.steps.add(name, value);
-    if (const auto logged = log_.append(record); !logged) return logged;
+    if (is_new)
+      if (const auto logged = log_.append(record); !logged) return logged;
     if (const auto told = tell_tokens(); !told) return told;
     if (std::isfinite(norm) && std::isfinite(loss)) {
       skipped_ = 0;
       return {};
     }
-    if (recipe_.training.max_norm == 0)
+    if (recipe_.training.max_norm == 0) {
+      runs::give_lasting(context_.word_fd);
       return fail(
           "step {}: loss or gradient is not finite, and with training.max_norm = 0 weights are "
           "updated before that is known; start again with a lower optimizer.lr, or with clipping",
           step + 1);
+    }
     ++skipped_;
     not_finite_.emplace_back(step, std::move(feed));
     return {};
@@ -308,7 +314,7 @@ class Trainer {
     if (!loss) return fail(loss);
     record.values["validation_loss"] = *loss;
     for (const Validator::Sample& sample : validator_->samples(runner_, step)) {
-      if (context_.rank != 0) continue;
+      if (context_.rank != 0 || step + 1 <= log_.last_step()) continue;
       const std::string how = sample.temperature == 0
                                   ? "the likeliest tokens"
                                   : fmt::format("temperature {}", sample.temperature);
@@ -364,6 +370,7 @@ class Trainer {
                                    saver_->newest())
                              : unsaved;
     }
+    runs::give_lasting(context_.word_fd);
     return fail(
         "step {}: {} steps in a row were not finite (training.max_skipped = {}); {}; {}; a lower "
         "optimizer.lr or a smaller training.max_norm may help, from there or from an earlier "

@@ -71,6 +71,7 @@ void Exchange::run(Operation& operation, RemoteTraffic& traffic) {
   wait_for_all(operation, traffic, &ControlPage::posted, posted_mark(sequence));
   compare(operation, traffic);
   operation.work->begin();
+  if (options_.flight) options_.flight->begin(operation.flight);
   const Lists lists = sources(operation);
   for (int exchange = 0; exchange < operation.exchanges(); ++exchange) {
     if (exchange == 1) {

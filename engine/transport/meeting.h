@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/transport/control_page.h"
+#include "engine/transport/flight_recorder.h"
 #include "engine/transport/handshake.h"
 #include "engine/transport/memory_peer.h"
 #include "engine/transport/tcp_peers.h"
@@ -24,6 +25,7 @@ struct GroupOptions {
   bool through_host = false;               // of GPUs, too: through the memory of their hosts
   std::optional<Credentials> credentials;  // what ranks that meet over TCP prove themselves by
   std::chrono::milliseconds timeout = std::chrono::minutes(10);
+  std::shared_ptr<FlightRecorder> flight;  // null: nobody reads it
 };
 
 /// A group's ranks, met.

@@ -25,6 +25,13 @@ const char* name(Kind kind) {
   return "unknown";
 }
 
+// "all-gather layers.3".
+std::string labelled(const Descriptor& descriptor) {
+  if (descriptor.label[0] == '\0') return name(descriptor.kind);
+  return fmt::format("{} {}", name(descriptor.kind),
+                     std::string(descriptor.label, strnlen(descriptor.label, kLabelBytes)));
+}
+
 // Rank r's share of a range that does not divide: whole cache lines, the last ones fewer or none.
 Range slice(const Range& range, int r, int size) {
   constexpr uint64_t kLine = 64;
@@ -61,11 +68,15 @@ bool agree(const Descriptor& a, const Descriptor& b) {
          (a.kind == Kind::all_to_all || (a.bytes == b.bytes && a.sizes_hash == b.sizes_hash));
 }
 
+std::string call_text(const Descriptor& descriptor) {
+  const std::string text = labelled(descriptor);
+  if (descriptor.kind == Kind::barrier) return text;
+  return fmt::format("{}, {} range{} of {}", text, descriptor.range_count,
+                     descriptor.range_count == 1 ? "" : "s", c10::toString(descriptor.dtype));
+}
+
 std::string to_string(const Descriptor& descriptor) {
-  std::string text = fmt::format("#{} {}", descriptor.sequence, name(descriptor.kind));
-  if (descriptor.label[0] != '\0')
-    text +=
-        fmt::format(" {}", std::string(descriptor.label, strnlen(descriptor.label, kLabelBytes)));
+  std::string text = fmt::format("#{} {}", descriptor.sequence, labelled(descriptor));
   if (descriptor.kind != Kind::barrier)
     text += fmt::format(" ({} range{}, {} bytes of {})", descriptor.range_count,
                         descriptor.range_count == 1 ? "" : "s", descriptor.bytes,

@@ -49,6 +49,7 @@ struct Operation {
   bool whole = false;               // an all-reduce so small that every rank sums all of it
   std::vector<at::Tensor> tensors;  // keep the memory alive
   c10::intrusive_ptr<TimedWork> work;
+  uint64_t flight = 0;  // its number in the flight recorder
 
   int exchanges() const { return descriptor.kind == Kind::all_reduce && !whole ? 2 : 1; }
   /// Whether the exchange sums; else it copies.
@@ -60,6 +61,9 @@ void describe_sources(Operation& operation);
 
 /// Whether two ranks are in the same collective.
 bool agree(const Descriptor& a, const Descriptor& b);
+
+/// "all-gather layers.3, 9 ranges of Float".
+std::string call_text(const Descriptor& descriptor);
 
 /// "#12 all-gather layers.3 (9 ranges, 4096 bytes of Float)".
 std::string to_string(const Descriptor& descriptor);

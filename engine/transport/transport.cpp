@@ -66,6 +66,11 @@ c10::intrusive_ptr<TimedWork> Transport::submit(std::unique_ptr<Operation> opera
     work->fail(error_);
     return work;
   }
+  if (options_.flight)
+    operation->flight =
+        options_.flight->post(options_.group, options_.ranks.empty() ? 0 : options_.ranks.front(),
+                              operation->descriptor.sequence, call_text(operation->descriptor),
+                              operation->descriptor.bytes);
   under_way_.push_back({std::move(operation), {}});
   UnderWay& last = under_way_.back();
   if (meeting_.tcp) meeting_.tcp->start(*last.operation, last.traffic);
@@ -96,6 +101,7 @@ void Transport::loop() {
     } catch (const std::exception& error) {
       return fail(error.what(), false);
     }
+    if (options_.flight) options_.flight->end(current.operation->flight);
     current.operation->tensors.clear();
     const auto work = current.operation->work;
     lock.lock();

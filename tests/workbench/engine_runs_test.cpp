@@ -15,6 +15,7 @@
 #include "tests/workbench/run_fixture.h"
 #include "workbench/continuation.h"
 #include "workbench/control.h"
+#include "workbench/ending.h"
 #include "workbench/workbench.h"
 
 using namespace heddle;
@@ -122,6 +123,47 @@ class EngineRunsTest : public QObject {
     QCOMPARE(failed.state, RunState::failed);
     QVERIFY2(failed.cause.starts_with("rank 1 was killed by SIGKILL"), failed.cause.c_str());
     QCOMPARE(identify(status.state->ranks[0].process.pid), ProcessId{});
+    fixture_->verify_complete(run.id, 2);
+  }
+
+  // The store has each step once, and says how often the run was restarted, and why.
+  void a_killed_rank_does_not_end_a_run_that_may_restart() {
+    LaunchRequest often = request(40);
+    often.sets.insert(often.sets.end(),
+                      {"checkpoint.every=3", "restart.times=2", "restart.backoff=0"});
+    const auto run = launched(often);
+    const std::string run_dir = fixture_->detail(run.id).run_dir;
+    for (const int64_t step : {5, 12}) {
+      QVERIFY(reaches_step(run.id, step));
+      const auto ranks = must(heddle::runs::read_status(run_dir)).state->ranks;
+      ::kill(ranks[1].process.pid, SIGKILL);
+      QVERIFY(QTest::qWaitFor(
+          [&] {
+            return !(must(heddle::runs::read_status(run_dir)).state->ranks[0].process ==
+                     ranks[0].process);
+          },
+          60000));
+    }
+    QVERIFY(ends(run.id));
+    const storage::RunDetail done = fixture_->detail(run.id);
+    QVERIFY2(done.summary.state == RunState::done, done.summary.cause.c_str());
+    QCOMPARE(done.summary.steps, int64_t(40));
+    storage::Reader reader = must(storage::Reader::open(fixture_->store));
+    for (int32_t rank : {0, 1}) {
+      const auto samples = must(reader.samples(run.id, "loss", rank));
+      QCOMPARE(samples.size(), size_t(40));
+      for (size_t i = 0; i < samples.size(); ++i) QCOMPARE(samples[i].step, int64_t(i) + 1);
+    }
+    QCOMPARE(must(reader.steps_after(run.id, 0)).size(), size_t(80));
+    const std::string says = describe_restarts(done);
+    QVERIFY2(says.starts_with("restarted 2 times, last after: rank 1 was killed by SIGKILL"),
+             says.c_str());
+    std::string log;
+    for (const storage::LogLine& line : must(reader.lines_after(run.id, 0)))
+      log += line.text + '\n';
+    for (const char* part : {"restart 1 of 2 in ", "restart 2 of 2 in ", "goes on after step ",
+                             "the log keeps their first numbers"})
+      QVERIFY2(log.find(part) != std::string::npos, log.c_str());
     fixture_->verify_complete(run.id, 2);
   }
 

@@ -6,6 +6,7 @@
 
 #include "base/json_text.h"
 #include "base/say.h"
+#include "storage/difference.h"
 #include "workbench/commands/command.h"
 #include "workbench/commands/format.h"
 #include "workbench/commands/run_table.h"
@@ -15,11 +16,22 @@ namespace {
 
 constexpr size_t kMaxGroupKeys = 2;
 
-std::string runs_table(const std::vector<storage::RunSummary>& runs) {
+using Restarts = std::map<storage::RunId, storage::Value>;
+
+/// "running, restarted 2 times" is the state of a run that survived a failure of its ranks.
+std::string state_text(const storage::RunSummary& run, const Restarts& restarts) {
+  const auto found = restarts.find(run.id);
+  const double times = found == restarts.end() ? 0 : storage::number_of(found->second).value_or(0);
+  const std::string state = storage::to_string(run.state);
+  if (times < 1) return state;
+  return fmt::format("{}, restarted {}", state, times == 1 ? "once" : count_text(times) + " times");
+}
+
+std::string runs_table(const std::vector<storage::RunSummary>& runs, const Restarts& restarts) {
   std::vector<std::vector<std::string>> rows{{"ID", "NAME", "STATE", "TARGET", "RECIPE", "CREATED",
                                               "STEPS", "PER RANK", "LOSS", "LINEAGE"}};
   for (const storage::RunSummary& run : runs) {
-    rows.push_back({std::to_string(run.id), run.name, storage::to_string(run.state), run.target,
+    rows.push_back({std::to_string(run.id), run.name, state_text(run, restarts), run.target,
                     run.recipe_name, time_text(run.created),
                     count_text(static_cast<double>(run.steps)),
                     or_none(Unit::tokens_per_second, run.tokens_per_second_per_rank),
@@ -101,7 +113,9 @@ int runs_command(const Context& context, const RunsOptions& options) {
     } else if (runs->empty()) {
       say("{}\n", none_text(options));
     } else {
-      say("{}", columns->empty() ? runs_table(*runs) : columns_text(*runs, *columns));
+      const auto restarts = reader.column("results.restarts");
+      if (!restarts) return fail(restarts);
+      say("{}", columns->empty() ? runs_table(*runs, *restarts) : columns_text(*runs, *columns));
     }
     return kExitDone;
   });

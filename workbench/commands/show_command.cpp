@@ -11,6 +11,7 @@
 #include "workbench/alignment_json.h"
 #include "workbench/commands/command.h"
 #include "workbench/commands/format.h"
+#include "workbench/ending.h"
 
 namespace heddle::workbench {
 namespace {
@@ -31,6 +32,8 @@ std::string run_text(const storage::RunDetail& run) {
   std::istringstream cause(summary.cause);
   for (std::string line; std::getline(cause, line);)
     rows.push_back({rows.back().front() == "state" ? "cause" : "", line});
+  if (const std::string restarts = describe_restarts(run); !restarts.empty())
+    rows.push_back({"restarts", restarts});
   if (summary.lineage) rows.push_back({"lineage", lineage_text(summary)});
   rows.push_back({"target", summary.target});
   if (!run.run_dir.empty()) rows.push_back({"folder", run.run_dir});

@@ -484,6 +484,7 @@ void LivePage::showContact() {
   banner_->setRun(*run_, gaps_, contact_, look,
                   {.heldUp = heldUp(),
                    .left = left_,
+                   .restarts = QString::fromStdString(workbench::describe_restarts(*run_)),
                    .asked = askedText(session().asked(run_->summary.id), look),
                    .alerts = alertWords()});
   // All below it moves, and nobody else paints the gaps between the cards.

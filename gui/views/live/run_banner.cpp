@@ -106,6 +106,14 @@ void RunBanner::setRun(const storage::RunDetail& run, const std::vector<storage:
     look = {QStringLiteral("warning"), Tone::warn};
     causes << words.heldUp;
   }
+  if (!words.restarts.isEmpty()) {
+    if (title.isEmpty()) {
+      title = tr("A rank failed, and the run goes on");
+      if (storage::has_ended(state)) title = tr("Ranks failed on the way");
+      look = {QStringLiteral("warning"), Tone::warn};
+    }
+    causes << sentence(words.restarts);
+  }
   if (!words.alerts.isEmpty()) {
     if (title.isEmpty()) {
       title = words.alerts.size() == 1 ? tr("Alert") : tr("%1 alerts").arg(words.alerts.size());

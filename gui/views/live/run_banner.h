@@ -18,6 +18,7 @@ class RunBanner : public QFrame {
   struct Words {
     QString heldUp;      // which rank the others wait for
     QString left;        // what a stopped run has kept
+    QString restarts;    // how often it was restarted, and why
     QString asked;       // its pending request, while it cannot be reached
     QStringList alerts;  // "loss spike: step 40: …": what its steps give reason to warn of
   };

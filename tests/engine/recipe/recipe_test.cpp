@@ -91,6 +91,7 @@ class RecipeTest : public QObject {
                           {{"norms", "biases"}, {}, 1e-4, 0.0}};
     expected.checkpoint = {false, "out", 3, 1};
     expected.timeouts = {30, 20, 40};
+    expected.restart = {5, 1.5};
     expected.telemetry = {1};
     expected.transport = {"host", true};
     expected.nccl = {"eth1", "mlx5_0,mlx5_1", "tree", "ll128", "nvl", "zero", 8388608, "warn"};

@@ -143,6 +143,11 @@ device = "cpu")"));
     QVERIFY(end && *end);
     QCOMPARE((*end)->state, std::string("failed"));
     QVERIFY2((*end)->cause.find(named.toStdString()) != std::string::npos, (*end)->cause.c_str());
+    // Rank 1 says nothing any more; what it was in last is known from the memory that it shared.
+    const QByteArray journal = read_bytes(run_dir + "/collectives.txt");
+    for (const char* part : {"has not ended after 2 s", "\nrank 0\n", "\nrank 1\n", " ended "})
+      QVERIFY2(journal.contains(part), journal.constData());
+    QVERIFY2(journal.contains(" waiting ") || journal.contains(" moving "), journal.constData());
   }
 
   // The other host's supervisor is never started.

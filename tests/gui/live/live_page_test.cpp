@@ -505,6 +505,26 @@ class LivePageTest : public QObject {
     QCOMPARE(asked, QString("compose [training]\nsteps = 100\n"));
   }
 
+  void a_run_that_survived_says_so() {
+    Followed shown({});
+    RankLog log(*shown.writer, shown.run, 0);
+    log.step(1, 4);
+    log.add(telemetry::Start{1e9 + 2,
+                             0,
+                             2,
+                             "planned",
+                             {{"restarted_after", "rank 1 was killed by SIGKILL after step 1"}},
+                             {{"restarts", 2}}});
+    log.step(2, 3);
+    log.feed();
+    must(shown.writer->set_state(shown.run, storage::RunState::done, "").get());
+    shown.show();
+    auto* banner = shown.page->findChild<RunBanner*>();
+    QVERIFY(QTest::qWaitFor([&] { return banner->isVisible(); }, 20000));
+    QCOMPARE(banner->text(), QString("Ranks failed on the way: Restarted 2 times, last after: rank "
+                                     "1 was killed by SIGKILL after step 1."));
+  }
+
   void stop_ends_a_run_and_kill_asks_first() {
     QTemporaryDir folder;
     Shown shown(folder);
