@@ -19,8 +19,7 @@ constexpr double kMinTime = 0.1, kUnknownTime = 0.2, kMemory = 0.05;
 PredictedStep predictedStep(const storage::RunDetail& run) {
   const auto result = [&run](const char* name) { return resultOf(run, name).value_or(0); };
   return {result("predicted_step_seconds"), result("predicted_peak_bytes"),
-          result("predicted_uncertain"),
-          run.summary.lineage ? run.summary.lineage->step : 0};
+          result("predicted_uncertain"), run.summary.lineage ? run.summary.lineage->step : 0};
 }
 
 void Departures::take(const std::vector<StepPoint>& points) {
