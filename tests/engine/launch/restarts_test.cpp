@@ -25,7 +25,7 @@ using heddle::test::read_text;
 
 namespace {
 
-const std::string kSecret(64, 'e');
+const std::string kRestartSecret(64, 'e');
 
 /// How rank 1 fails, and what comes of it where two restarts are allowed. Rank 0 finishes, or is
 /// told to stop by its supervisor.
@@ -71,7 +71,7 @@ class RestartsTest : public QObject {
     arguments.insert(arguments.begin(), {std::string(HEDDLE_BINARY_DIR) + "/launch_driver",
                                          "supervise", "--run-dir", run_dir});
     const auto completed = process::run(
-        {.argv = arguments, .input = kSecret + "\n", .deadline = std::chrono::seconds(60)});
+        {.argv = arguments, .input = kRestartSecret + "\n", .deadline = std::chrono::seconds(60)});
     if (!completed || completed->exit_code != 0)
       qFatal("%s", completed ? completed->err.c_str() : completed.error().message.c_str());
   }
@@ -98,7 +98,7 @@ class RestartsTest : public QObject {
     launch.run = "test";
     launch.world_size = launch.local_ranks = 2;
     launch.grace_seconds = 10;
-    const std::string rank_0 = "if [ $rank = 0 ]; then echo attempt $attempt; finish; fi\n";
+    const std::string rank_0 = "echo attempt $attempt\n[ $rank = 0 ] && finish\n";
     return start(launch, rank_0 + rank_1, restart);
   }
 
@@ -150,11 +150,11 @@ class RestartsTest : public QObject {
     QVERIFY2(end.state == failing.state, (end.state + ": " + end.cause).c_str());
     QVERIFY2(end.cause.starts_with(failing.cause), end.cause.c_str());
     QVERIFY2(end.cause.ends_with(failing.after), end.cause.c_str());
-    QVERIFY(is_proven(end, {"run-0", 0, 0, 2}, *public_key(*Secret::from_hex(kSecret))));
+    QVERIFY(is_proven(end, {"run-0", 0, 0, 2}, *public_key(*Secret::from_hex(kRestartSecret))));
     const Launch launch = *read_launch(run_dir);
     QCOMPARE(launch.restarts, failing.restarts);
     const std::string log = read_text(run_dir + "/supervisor.0.hlog");
-    const std::string output = read_text(run_dir + "/rank-0.err");
+    const std::string output = read_text(run_dir + "/rank-1.err");
     for (int restart = 1; restart <= 3; ++restart) {
       const bool is_one = restart <= failing.restarts;
       const std::string says = fmt::format("restart {} of 2 in 0", restart);
@@ -185,7 +185,7 @@ class RestartsTest : public QObject {
     QFETCH(QString, how);
     QFETCH(QString, cause);
     const std::string run_dir = start_both("kill -KILL $$", "times = 1\nbackoff = 600");
-    QVERIFY(logs(run_dir, "restart 1 of 1 in 10 min"));
+    QVERIFY(logs(run_dir, "restart 1 of 1 in "));
     supervise(run_dir, {how.toStdString()});
     const End end = end_of(run_dir);
     QCOMPARE(end.state, std::string("stopped"));
@@ -240,7 +240,7 @@ class RestartsTest : public QObject {
     const std::string restart = "times = 1\nbackoff = 600";
     const std::string first = start(part(0, port), "exit 1\n", restart);
     const std::string second = start(part(1, port), "kill -KILL $$\n", restart);
-    QVERIFY(logs(first, "restart 1 of 1 in 10 min"));
+    QVERIFY(logs(first, "restart 1 of 1 in "));
     supervise(second, {"--kill"});
     const End theirs = end_of(second), ours = end_of(first);
     QCOMPARE(theirs.state, std::string("stopped"));

@@ -22,8 +22,8 @@ using heddle::test::read_bytes;
 
 namespace {
 
-const QByteArray kSecret = QByteArray(64, '7') + '\n';
-constexpr int kRanks = 2;
+const QByteArray kSurvivalSecret = QByteArray(64, '7') + '\n';
+constexpr int kSurvivors = 2;
 
 /// The step records of a log, in order; a damaged one ends the test.
 QList<telemetry::Step> steps_of(const QString& log) {
@@ -61,7 +61,7 @@ class SurvivalTest : public QObject {
                "steps = %1\n[checkpoint]\nevery = 3\n[hardware]\nranks = %2\n"
                "[telemetry]\nprofile_every = 7\n[restart]\ntimes = %3\nbackoff = 0\n")
                .arg(steps_)
-               .arg(kRanks)
+               .arg(kSurvivors)
                .arg(kills)
                .toUtf8();
   }
@@ -74,14 +74,14 @@ class SurvivalTest : public QObject {
         !runs::write_launch(dir(name).toStdString(), launch))
       qFatal("%s cannot be written", qPrintable(dir(name)));
     const EngineResult started =
-        run_engine({"supervise", "--run-dir", dir(name), "--secret-stdin"}, kSecret);
+        run_engine({"supervise", "--run-dir", dir(name), "--secret-stdin"}, kSurvivalSecret);
     if (started.exit_code != 0) qFatal("%s", started.err.constData());
   }
 
   static runs::Launch launch(int local_ranks, int first_rank = 0, uint16_t port = 0) {
     runs::Launch launch;
     launch.run = "survival";
-    launch.world_size = kRanks;
+    launch.world_size = kSurvivors;
     launch.local_ranks = local_ranks;
     launch.first_rank = first_rank;
     launch.rendezvous_port = port;
@@ -123,13 +123,14 @@ class SurvivalTest : public QObject {
 
  private Q_SLOTS:
   void initTestCase() {
-    supervise("calm", 0, launch(kRanks));
+    qputenv("OMP_NUM_THREADS", "1");  // as many for a rank that has a host to itself
+    supervise("calm", 0, launch(kSurvivors));
     QCOMPARE(end_of("calm").state, std::string("done"));
     QVERIFY(!weights("calm").isEmpty());
   }
 
   void killed_ranks_change_nothing() {
-    supervise("killed", kills_, launch(kRanks));
+    supervise("killed", kills_, launch(kSurvivors));
     QRandomGenerator random(4711);
     ProcessId before;
     for (int kill = 0; kill < kills_; ++kill) {
@@ -143,7 +144,7 @@ class SurvivalTest : public QObject {
         QVERIFY(QTest::qWaitFor([&] { return log_size("killed") > size + 4096; }, 60000));
         QTest::qSleep(random.bounded(100));
       }
-      ::kill(ranks_of("killed")[random.bounded(kRanks)].process.pid, SIGKILL);
+      ::kill(ranks_of("killed")[random.bounded(kSurvivors)].process.pid, SIGKILL);
     }
     const runs::End end = end_of("killed");
     QVERIFY2(end.state == "done", end.cause.c_str());
@@ -152,7 +153,7 @@ class SurvivalTest : public QObject {
     QVERIFY2(launched.restart_cause.find("was killed by SIGKILL") != std::string::npos,
              launched.restart_cause.c_str());
     QVERIFY(weights("killed") == weights("calm"));
-    for (int rank = 0; rank < kRanks; ++rank) verify_steps("killed", rank);
+    for (int rank = 0; rank < kSurvivors; ++rank) verify_steps("killed", rank);
   }
 
   // Two supervisors here: each host has its own run directory and checkpoints.
