@@ -168,7 +168,7 @@ class StepDifferencesTest : public QObject {
     QCOMPARE(table->model()->columnCount(), 4);
     QCOMPARE(cell(*table, 0, StepRows::Left), QStringLiteral("150 MiB"));
     QCOMPARE(cell(*table, 1, StepRows::Name), QStringLiteral("other"));
-    QCOMPARE(cell(*table, 2, StepRows::Difference), QStringLiteral("0"));
+    QCOMPARE(cell(*table, 2, StepRows::Difference), QStringLiteral("0 B"));
   }
 
   void anyTwoSidesCanBePicked() {
