@@ -50,11 +50,11 @@ std::optional<fs::path> unpacked_at(const std::string& engine) {
 }
 
 Result<Bundle> read_unpacked(const fs::path& folder) {
-  constexpr size_t kMostBytes = 1 << 20;
+  constexpr size_t kMaxBytes = 1 << 20;
   Bundle bundle;
   for (const auto& [file, text] :
        {std::pair(kManifest, &bundle.manifest), std::pair(kEngine, &bundle.wrapper)}) {
-    Result<std::string> read = read_file(folder / file, kMostBytes);
+    Result<std::string> read = read_file(folder / file, kMaxBytes);
     if (!read) return fail(read);
     *text = std::move(*read);
   }

@@ -169,7 +169,6 @@ class ClustersTest : public QObject {
                                 << QByteArray("ends its shell, with exit code 0");
     QTest::newRow("is replaced") << QByteArray("exec true\n") << QByteArray("leave out `exec`");
     QTest::newRow("set -e") << QByteArray("set -e\nfalse\ntrue\n") << QByteArray("`set -e`");
-    QTest::newRow("killed") << QByteArray("kill -KILL $$\n") << QByteArray("ends its shell");
     QTest::newRow("is no shell's") << QByteArray("if then\n") << QByteArray("prints last");
     QTest::newRow("no modules") << QByteArray("module load cuda\n")
                                 << QByteArray("source the file first that defines `module`");
@@ -187,7 +186,7 @@ class ClustersTest : public QObject {
 
   void a_prelude_that_is_gone_is_named() {
     LaunchRequest request = with_prelude("true\n");
-    contains(finding(request, "prelude"), "pass prelude: is sourced");
+    contains(finding(request, "prelude"), "no finding");
     std::filesystem::remove(request.target.prelude);
     contains(finding(request, "prelude"), "fail prelude: the prelude of this-machine: ");
   }
@@ -206,7 +205,8 @@ class ClustersTest : public QObject {
                     fixture_->path("seen"), last.toStdString()));
     const auto run = launch(request);
     QVERIFY(!run && run.error().run);
-    contains(run.error().message, says.toStdString() + "; it printed last \"no node left\"");
+    contains(run.error().message, says.toStdString());
+    contains(run.error().message, "; it printed last \"no node left\"");
     contains(run.error().message, "/prelude.log)");
     QVERIFY(fixture_->detail(*run.error().run).summary.state == RunState::failed);
   }

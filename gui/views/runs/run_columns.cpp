@@ -152,7 +152,8 @@ int RunColumns::spareFor(std::vector<bool>& hidden, int needed, int room) {
   }
   // A wide one that went last may have left room for one that went before it.
   for (const size_t column : order | std::views::reverse) {
-    if (!spared[column] || needed + widthOf(static_cast<int>(column)) > room) continue;
+    const Column& it = of(static_cast<int>(column));
+    if (!spared[column] || it.empty || needed + widthOf(static_cast<int>(column)) > room) continue;
     hidden[column] = spared[column] = false;
     needed += widthOf(static_cast<int>(column));
   }

@@ -45,7 +45,7 @@ QString runOf(const remote::SlurmJob& job) {
 
 }  // namespace
 
-ClusterCard::ClusterCard(QWidget* parent) : Card(QStringLiteral("Slurm"), parent) {
+ClusterCard::ClusterCard(QWidget* parent) : Card(tr("Slurm"), parent) {
   setObjectName(QStringLiteral("cluster"));
   nodes_ = new NodeGrid;
   legend_ = new QHBoxLayout;
@@ -64,7 +64,7 @@ ClusterCard::ClusterCard(QWidget* parent) : Card(QStringLiteral("Slurm"), parent
 void ClusterCard::setCluster(const std::optional<workbench::ClusterNow>& cluster) {
   setVisible(cluster.has_value());
   if (!cluster) return;
-  setTitle(QStringLiteral("Slurm ") + QString::fromStdString(cluster->version));
+  setTitle(tr("Slurm %1").arg(QString::fromStdString(cluster->version)));
   setNote(summaryOf(*cluster));
   nodes_->setNodes(cluster->nodes);
   showLegend(cluster->nodes);

@@ -167,7 +167,8 @@ class RestartsTest : public QObject {
 
   void without_the_key_the_first_failure_is_the_end() {
     const std::string run_dir = start_both("kill -KILL $$", "backoff = 0");
-    QCOMPARE(end_of(run_dir).cause, std::string("rank 1 was killed by SIGKILL"));
+    const End end = end_of(run_dir);
+    QVERIFY2(end.cause.starts_with("rank 1 was killed by SIGKILL"), end.cause.c_str());
     QCOMPARE(read_launch(run_dir)->restarts, 0);
   }
 
@@ -190,7 +191,7 @@ class RestartsTest : public QObject {
     const End end = end_of(run_dir);
     QCOMPARE(end.state, std::string("stopped"));
     QCOMPARE(end.exit_code, 130);
-    QCOMPARE(end.cause, cause.toStdString());
+    QVERIFY2(end.cause.starts_with(cause.toStdString()), end.cause.c_str());
   }
 
   void the_ranks_of_two_hosts_start_again_together() {

@@ -150,7 +150,7 @@ ranks = 2
 
   // As a rank would call, as far as one can without the secret.
   static transport::Credentials guessed() {
-    return {*Secret::from_hex(std::string(64, '0')), "attacked/0"};
+    return {*Secret::from_hex(std::string(64, '0')), "attacked/0/0"};
   }
   Result<Handshake> calling(const Socket& socket, int rank) const {
     return Handshake::calling(guessed(), {.topic = "store", .caller = rank}, peer_address(socket));

@@ -116,7 +116,7 @@ class StepDifferencesTest : public QObject {
     QCOMPARE(cell(*table, 1, StepRows::Exposed), QStringLiteral("+30.0 ms"));
     QCOMPARE(
         page.findChild<QLabel*>(QStringLiteral("rightSum"))->text(),
-        QStringLiteral("125 ms = compute 80.0 ms + exposed 40.0 ms + bubble 0 + idle 5.00 ms"));
+        QStringLiteral("125 ms = compute 80.0 ms + exposed 40.0 ms + bubble 0 s + idle 5.00 ms"));
 
     // The gather's span and the compute of that bucket, in both rows.
     auto* timelines = page.findChild<TimelineWidget*>();

@@ -506,7 +506,10 @@ class LivePageTest : public QObject {
   }
 
   void a_run_that_survived_says_so() {
-    Followed shown({});
+    storage::NewRun wanted;
+    wanted.name = "survived";
+    wanted.target = "this-machine";
+    Followed shown(wanted);
     RankLog log(*shown.writer, shown.run, 0);
     log.step(1, 4);
     log.add(telemetry::Start{1e9 + 2,

@@ -70,5 +70,5 @@ class ClusterCardTest : public QObject {
   }
 };
 
-HEDDLE_TEST(ClusterCardTest)
+HEDDLE_WIDGET_TEST(ClusterCardTest)
 #include "cluster_card_test.moc"

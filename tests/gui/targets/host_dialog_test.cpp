@@ -200,5 +200,5 @@ class HostDialogTest : public QObject {
   }
 };
 
-HEDDLE_TEST(HostDialogTest)
+HEDDLE_WIDGET_TEST(HostDialogTest)
 #include "host_dialog_test.moc"
