@@ -88,10 +88,13 @@ class ClustersTest : public QObject {
   std::string finding(const LaunchRequest& request, const std::string& name) const {
     const auto findings = check_launch(fixture_->store, request);
     if (!findings) qFatal("%s", findings.error().message.c_str());
-    for (const Finding& finding : *findings)
+    std::string others;
+    for (const Finding& finding : *findings) {
       if (finding.name == name)
         return fmt::format("{} {}", probe::word(finding.status), finding.line());
-    return "no finding " + name;
+      others += " " + finding.name;
+    }
+    return fmt::format("no finding {} among:{}", name, others);
   }
 
   static void contains(const std::string& text, const std::string& words) {
@@ -415,8 +418,8 @@ class ClustersTest : public QObject {
       QCOMPARE(read_file(place.shares[part].run_dir() + "/prelude.log"),
                fmt::format("on {}\n", part));
     request.target.container = "pyxis:llama";
-    contains(finding(request, "container"),
-             "fail container: srun there knows no --container-image");
+    contains(finding(request, "container of node 0 of cluster"),
+             "srun there knows no --container-image");
     request.target.container.clear();
     // Only the job's nodes lack it.
     request.target = (*slurm)->target();

@@ -60,8 +60,6 @@ class SlurmFaultsTest : public QObject {
     fixture_.reset();
     if (!slurm_) return;
     slurm_->ask({"scancel", "--me"});
-    for (const char* node : {"n1", "n2"})
-      slurm_->ask({"scontrol", "update", std::string("NodeName=") + node, "State=RESUME"});
     QVERIFY(all_idle());
   }
 
@@ -84,35 +82,6 @@ class SlurmFaultsTest : public QObject {
     QVERIFY(fixture_->ends(run.id));
     fixture_->verify_went_on(run.id, 400);
     fixture_->verify_complete(run.id, 2);
-    QVERIFY(all_idle());
-  }
-
-  // Without its slurmd nobody ends the job's processes there: they see that it begins again.
-  void a_node_goes_down_data() {
-    QTest::addColumn<bool>("killed");
-    QTest::newRow("set down") << false;
-    QTest::newRow("its slurmd is killed") << true;
-  }
-  void a_node_goes_down() {
-    QFETCH(bool, killed);
-    LaunchRequest request = fixture_->job_request(400, 20);
-    request.sets = {"checkpoint.every=5"};
-    const auto run = fixture_->launched(request);
-    QVERIFY(fixture_->reaches_step(run.id, 10));
-    const std::string node = fixture_->in_queue(fixture_->job_of(run.id), "%N");
-    if (killed) slurm_->stop("slurmd." + node);
-    slurm_->ask({"scontrol", "update", "NodeName=" + node, "State=DOWN", "Reason=test"});
-    QVERIFY(fixture_->is_put_back(run.id));
-    QTRY_COMPARE_WITH_TIMEOUT(fixture_->in_queue(fixture_->job_of(run.id)), std::string("RUNNING"),
-                              60000);
-    QVERIFY(fixture_->in_queue(fixture_->job_of(run.id), "%N") != node);
-    QVERIFY(fixture_->ends(run.id));
-    const storage::RunDetail done = fixture_->detail(run.id);
-    QVERIFY2(done.summary.state == RunState::done, done.summary.cause.c_str());
-    QCOMPARE(done.summary.steps, int64_t{400});
-    fixture_->verify_complete(run.id, 2);
-    if (killed) slurm_->start_again("slurmd." + node);
-    slurm_->ask({"scontrol", "update", "NodeName=" + node, "State=RESUME"});
     QVERIFY(all_idle());
   }
 
