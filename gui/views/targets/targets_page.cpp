@@ -122,6 +122,7 @@ TargetsPage::TargetsPage(Session& session, QWidget* parent)
   layout->addWidget(facts_);
   connect(&Theme::instance(), &Theme::changed, this, &TargetsPage::showCurrent);
   connect(&session, &Session::secondPassed, this, &TargetsPage::showCounts);
+  showCurrent();
 }
 
 QWidget* TargetsPage::makeDetail() {
@@ -278,7 +279,13 @@ const TargetEntry* TargetsPage::current() const {
 
 void TargetsPage::showCurrent() {
   const TargetEntry* entry = current();
-  if (!entry) return;
+  probeButton_->setVisible(entry);
+  facts_->setVisible(entry);
+  if (!entry) {  // the store could not be read, or not yet
+    runsTitle_->hide();
+    runsCard_->hide();
+    return;
+  }
   name_->setText(entry->name());
   address_->setFullText(addressOf(*entry));
   probeButton_->setText(entry->offered  ? tr("Add this host")
