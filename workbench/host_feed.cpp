@@ -119,7 +119,13 @@ Result<runs::Status> HostFeed::status() {
   Result<runs::Status> status = backend_.state(*node_, share_);
   if (!status) return status;
   const bool is_over = status->condition == runs::Condition::ended;
-  if (backend_.ends_parts() && is_over && !end_) end_ = status->end ? status->end : provisional_;
+  if (backend_.ends_parts() && is_over && !end_) {
+    // What was read before may be an earlier attempt's.
+    const auto file = backend_.logs(*node_, {{share_.run_dir() + "/end.json", 0, kFeedPiece}});
+    if (!file) return fail(file);
+    look_for_end(file->front());
+    if (!end_) end_ = status->end ? status->end : provisional_;
+  }
   if (!is_over && unsettled())
     if (const Result<> judged = judge_failure(); !judged) return fail(judged);
   if (forged_ && is_over) status->condition = runs::Condition::lost;

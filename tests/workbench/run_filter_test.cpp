@@ -191,7 +191,8 @@ class RunFilterTest : public QObject {
     row("(a or b", "(", "not closed"), row("a or b)", ")", "no ( opens it"), row("a ()", "(");
     row("name=\"two words", "\"two words", "not closed"), row("a\"b", "a\"b");
     row("name=two words", "words", "quotes"), row("<5", "<"), row("1<steps", "1<");
-    row("state<done", "state<done"), row("state=finished", "state=finished", "preparing, waiting, running");
+    row("state<done", "state<done"),
+        row("state=finished", "state=finished", "preparing, waiting, running");
     row("state is failde", "state is failde", "did you mean failed?");
     row("created>soon", "created>soon", "yesterday"),
         row("created>2026-13-01", "created>2026-13-01");

@@ -61,6 +61,8 @@ struct SlurmFixture : RunFixture {
     if (!QTest::qWaitFor([&] { return in_queue(job) == "PENDING"; }, 60000)) return false;
     if (!QTest::qWaitFor([&] { return state(run) == storage::RunState::waiting; }, 60000))
       return false;
+    // Slurm may still be signalling the attempt before.
+    QTest::qWait(4000);
     slurm.ask({"scontrol", "update", "JobId=" + job, "StartTime=now"});
     return true;
   }
@@ -68,7 +70,11 @@ struct SlurmFixture : RunFixture {
   /// It did all of its steps, each once, although it was interrupted.
   void verify_went_on(storage::RunId run, int64_t steps) const {
     const storage::RunDetail done = detail(run);
-    QVERIFY2(done.summary.state == storage::RunState::done, done.summary.cause.c_str());
+    QVERIFY2(done.summary.state == storage::RunState::done,
+             fmt::format("{} after {} steps: {}; in the queue: {}",
+                         storage::to_string(done.summary.state), done.summary.steps,
+                         done.summary.cause, in_queue(job_of(run)))
+                 .c_str());
     QCOMPARE(done.summary.steps, steps);
     storage::Reader reader = must(storage::Reader::open(store));
     QCOMPARE(must(reader.samples(run, "loss", 0)).size(), static_cast<size_t>(steps));
