@@ -32,7 +32,7 @@ Result<size_t> Frames::fill(char* buffer, size_t size) {
   return n;
 }
 
-/// Of a frame that is not packed.
+/// A frame that is not packed has it.
 Result<> Frames::read_more(size_t most) {
   Result<std::string> bytes = read(std::min<uint64_t>(most, plain_left_));
   if (!bytes) return fail(bytes);

@@ -73,7 +73,7 @@ class RankGroup {
   bool may_restart() const;
   /// After run(): waits so long; true as soon as the run is asked to end.
   bool is_asked_to_end(double seconds);
-  /// Of a run that was asked to end while no rank was running; `waited_after`: the failure.
+  /// The end of a run that a person ended while no rank was running; `waited_after`: the failure.
   runs::End end_between_attempts(const std::string& waited_after) const;
   /// The most steps that a rank had trained whole when it ended.
   int64_t last_step() const;

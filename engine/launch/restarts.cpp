@@ -62,7 +62,7 @@ std::optional<Restart> Restarts::after(runs::End& end) {
 }
 
 std::optional<Restart> Restarts::decide(runs::End& end, const AttemptFailure& own) {
-  // The other hosts' ranks end by themselves, or are killed by whoever follows the run.
+  // The other hosts' ranks end by themselves, or the follower of the run kills them.
   if (!own.may_restart) return std::nullopt;
   const Result<std::string> cause = cause_of_all(own);
   std::string refusal = cause ? "" : "not restarted: " + cause.error().message;

@@ -37,7 +37,7 @@ class Restarts {
   /// has ended; `end` then says why it is not restarted where that is not plain.
   std::optional<Restart> after(runs::End& end);
 
-  /// After the ranks were started again, or could not be: what the other hosts are told.
+  /// Tells the other hosts whether the ranks have started again.
   void tell_others(const Result<>& started);
 
  private:

@@ -22,7 +22,7 @@ double quantile(std::vector<double> values, double share) {
 std::string rate_text(double bytes_per_second) { return bytes_text(bytes_per_second) + "/s"; }
 std::string word_text(double seconds) { return fmt::format("{:.2g} ms", 1e3 * seconds); }
 
-/// What the links are compared with.
+/// The links are compared with these.
 struct Usual {
   double rate = 0, word = 0;
 };

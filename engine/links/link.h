@@ -14,7 +14,7 @@ struct Link {
   double back = 0;     // and to it
   bool operator==(const Link&) const = default;
 
-  /// Of the slower direction.
+  /// The slower direction's.
   double bytes_per_second() const { return out < back ? out : back; }
 };
 
@@ -28,7 +28,7 @@ nlohmann::json to_json(const Link& link);
 /// Throws nlohmann::json::exception.
 Link link_from_json(const nlohmann::json& json);
 
-/// What two commands print.
+/// Two commands print it.
 Result<Link> link_from(const std::string& printed);
 Result<Listener> listener_from(const std::string& printed);
 

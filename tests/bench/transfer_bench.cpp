@@ -67,8 +67,8 @@ class Bench {
 
   void up() const {
     const auto node = connected();
-    (void)node->remove("/root/by_heddle");
-    const auto put = node->put_file({file_, "/root/by_heddle", hash_, 0600}, {});
+    (void)node->remove("/tmp/by_heddle");
+    const auto put = node->put_file({file_, "/tmp/by_heddle", hash_, 0600}, {});
     if (!put) stop(put.error().message);
   }
   void down() const {
@@ -76,7 +76,7 @@ class Bench {
     std::ofstream back(folder_ + "/back2", std::ios::binary);
     const uint64_t size = std::filesystem::file_size(file_);
     for (uint64_t at = 0; at < size;) {
-      const auto piece = node->read("/root/by_heddle", at);
+      const auto piece = node->read("/tmp/by_heddle", at);
       if (!piece) stop(piece.error().message);
       back << *piece;
       at += piece->size();

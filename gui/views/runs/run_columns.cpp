@@ -140,7 +140,7 @@ int RunColumns::spareFor(std::vector<bool>& hidden, int needed, int room) {
     hidden[static_cast<size_t>(column)] = true;
     needed -= widthOf(column);
   }
-  // Those that show nothing go first.
+  // Columns that show nothing go first.
   std::vector<size_t> order(std::begin(kSpared), std::end(kSpared));
   std::ranges::stable_partition(
       order, [this](size_t column) { return of(static_cast<int>(column)).empty; });

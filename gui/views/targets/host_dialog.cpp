@@ -99,7 +99,7 @@ HostForm formOf(const remote::Target& target) {
   QStringList hosts;
   for (const remote::Host& host : target.hosts) {
     if (host.is_this_machine()) {
-      // Of a cluster no host: its login node is this machine.
+      // A cluster without a host: its login node is this machine.
       if (!target.slurm) hosts << QString::fromLatin1(remote::kThisMachine.data());
       continue;
     }
