@@ -181,7 +181,7 @@ Result<> RankGroup::spawn(int32_t local_rank, int listen_fd) {
 }
 
 runs::End RankGroup::run() {
-  const Process* first_failed = nullptr;
+  const Process* cause = nullptr;
   while (any_running()) {
     const int signal = wait_for_signal(patience());
     if (signal != 0 && signal != SIGCHLD) obey(signal);
@@ -200,8 +200,9 @@ runs::End RankGroup::run() {
            "ranks are stopped");
       terminate(launch_.grace_seconds);
     }
-    if (failed && !first_failed) {
-      first_failed = failed;
+    // A dead rank's peer may be gone before it: the kernel closes its connections first.
+    if (failed && (!cause || weight(failed->status) > weight(cause->status))) {
+      cause = failed;
       terminate(std::min(launch_.grace_seconds, kGraceAfterFailure));
     }
     if (terminated_ && !killed_ && any_running() && seconds_until(kill_at_) == 0) {
@@ -210,7 +211,7 @@ runs::End RankGroup::run() {
     }
   }
   if (directory_lost_) return end_without_directory();
-  return first_failed ? end_of_failed(*first_failed) : end_without_failure();
+  return cause ? end_of_failed(*cause) : end_without_failure();
 }
 
 bool RankGroup::is_directory_gone() {
