@@ -270,9 +270,13 @@ int64_t Lane::spanAt(int64_t time) const {
 }
 
 Timeline::Timeline(std::vector<Span> spans, int64_t stepUs) : lengthUs_(stepUs) {
-  std::stable_sort(spans.begin(), spans.end(),
-                   [](const Span& a, const Span& b) { return a.start_us < b.start_us; });
+  const auto begins = [](const Span& a, const Span& b) { return a.start_us < b.start_us; };
+  if (!std::ranges::is_sorted(spans, begins)) std::ranges::stable_sort(spans, begins);
   std::array<std::vector<Span>, 2> streams;
+  const auto computes =
+      static_cast<size_t>(std::ranges::count(spans, uint8_t{telemetry::kCompute}, &Span::stream));
+  streams[0].reserve(computes);
+  streams[1].reserve(spans.size() - computes);
   std::vector<Interval> transfers, bubble, waiting;
   for (Span& span : spans) {
     lengthUs_ = std::max(lengthUs_, timeOf(span).end);

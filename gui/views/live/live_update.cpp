@@ -1,8 +1,12 @@
 #include "gui/views/live/live_update.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <future>
 #include <map>
+#include <thread>
+#include <utility>
 
 #include "engine/telemetry/metrics.h"
 #include "gui/models/value.h"
@@ -41,6 +45,30 @@ std::vector<RankSurprise> surprisesOf(const workbench::RunSteps& steps) {
   return all;
 }
 
+/// A timeline for each side, and its rank; a step of many ranks has millions of spans, so that as
+/// many are made at once as there are cores.
+std::vector<std::shared_ptr<const Timeline>> timelinesOf(std::map<int64_t, workbench::Side> sides,
+                                                         std::vector<int32_t>& ranks) {
+  std::vector<std::shared_ptr<const Timeline>> timelines(sides.size());
+  std::vector<std::vector<telemetry::Span>> spans;
+  for (auto& [rank, side] : sides) {
+    ranks.push_back(static_cast<int32_t>(rank));
+    spans.push_back(std::move(side.spans));
+  }
+  std::atomic<size_t> next = 0;
+  const auto make = [&] {
+    for (size_t i = next++; i < spans.size(); i = next++)
+      timelines[i] = std::make_shared<const Timeline>(std::move(spans[i]));
+  };
+  std::vector<std::future<void>> others;
+  const size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  for (size_t i = 1; i < std::min(cores, spans.size()); ++i)
+    others.push_back(std::async(std::launch::async, make));
+  make();
+  for (std::future<void>& other : others) other.get();
+  return timelines;
+}
+
 Result<std::optional<StepTimelines>> readTimelines(storage::Reader& reader,
                                                    const LiveCursor& cursor,
                                                    const std::vector<int64_t>& profiled,
@@ -66,12 +94,10 @@ Result<std::optional<StepTimelines>> readTimelines(storage::Reader& reader,
         countersOf(*each.timeline, result.plan.get(), each.rank,
                    planned ? planned->memory : std::vector<plan::MemoryMoment>()));
   }
-  for (const auto& [rank, side] : steps->measured) {
-    result.ranks.push_back(static_cast<int32_t>(rank));
-    result.timelines.push_back(std::make_shared<const Timeline>(side.spans));
-    result.counters.push_back(countersOf(*result.timelines.back(), result.plan.get(), rank));
-  }
   result.surprises = surprisesOf(*steps);
+  result.timelines = timelinesOf(std::move(steps->measured), result.ranks);
+  for (size_t i = 0; i < result.ranks.size(); ++i)
+    result.counters.push_back(countersOf(*result.timelines[i], result.plan.get(), result.ranks[i]));
   return result;
 }
 
