@@ -47,7 +47,7 @@ function(heddle_test name)
   # One limit holds: Qt Test's own is for a function.
   math(EXPR limit_ms "1000 * ${ARG_TIMEOUT}")
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} COST ${cost} PROCESSORS ${places} ENVIRONMENT
-                                          "QT_QPA_PLATFORM=offscreen;DBUS_SESSION_BUS_ADDRESS=disabled:;HEDDLE_VERIFY=1;XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/test-cache;XDG_DATA_HOME=${CMAKE_BINARY_DIR}/test-data;QTEST_FUNCTION_TIMEOUT=${limit_ms}")
+                                          "QT_QPA_PLATFORM=offscreen;DBUS_SESSION_BUS_ADDRESS=disabled:;HEDDLE_VERIFY=1;XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/test-cache;XDG_CONFIG_HOME=${CMAKE_BINARY_DIR}/test-config;XDG_DATA_HOME=${CMAKE_BINARY_DIR}/test-data;QTEST_FUNCTION_TIMEOUT=${limit_ms}")
 endfunction()
 
 # The name of the folder's test program.

@@ -229,6 +229,8 @@ class TimelineViewTest : public QObject {
   }
 
   void the_choice_of_lanes_is_remembered() {
+    const QTemporaryDir settings;
+    qputenv("XDG_CONFIG_HOME", settings.path().toUtf8());
     const ShownView first({900, 500}, 4);
     first.view->keepLanesAs("test/lanes");
     first.label(2);
