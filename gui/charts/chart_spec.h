@@ -13,7 +13,7 @@ struct ChartSpec {
   std::string metric;  // as the store names it
   ChartX x = ChartX::step;
   /// Half-life in steps of the smoothed curve; 0: none.
-  double smoothing = kSmoothing;
+  double smoothing = Ema::kUsualHalfLife;
   bool logX = false, logY = false;
   Limits limits = {};  // of y
   /// The y axis leaves out the values beyond the 1st and the 99th percentile.
@@ -23,7 +23,6 @@ struct ChartSpec {
   bool aggregate = true;     // runs of one group as their mean and range
   bool difference = false;   // from the baseline, where there is one
 
-  static constexpr double kSmoothing = 10;
   bool operator==(const ChartSpec&) const = default;
 };
 

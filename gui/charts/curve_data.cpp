@@ -151,7 +151,7 @@ Result<> CurveReading::beginAt(storage::Reader& reader, int32_t rank, std::vecto
   const double memory = Ema::kMemory * query_.smoothing;
   data.end.bucket =
       std::max(1.0, (static_cast<double>(last - first) + 1) / static_cast<double>(points));
-  data.end.ema = {.halfLife = query_.smoothing};
+  data.end.ema = {.half_life = query_.smoothing};
   if (!data.complete) out.push_back(data);
   const CurveSmoother smoother(data.end.ema, {first, data.end.step, data.end.bucket}, *axis);
   smoothing_.reset(new Smoothing{.data = std::move(data),

@@ -108,7 +108,7 @@ int LineChart::addCurve(const QString& name, const QColor& color, int marker) {
   curve.name = name;
   curve.color = color;
   curve.marker = marker;
-  curve.ema.halfLife = smoothing_;
+  curve.ema.half_life = smoothing_;
   curves_.push_back(std::move(curve));
   changed();
   return curves() - 1;
@@ -130,7 +130,7 @@ void LineChart::append(int curve, double x, double y) {
   to.series.append(x, y);
   if (!grows) {
     to.smooth.clear();
-    to.ema = {.halfLife = smoothing_};
+    to.ema = {.half_life = smoothing_};
   }
   changed();
 }
@@ -139,7 +139,7 @@ void LineChart::setSeries(int curve, Series series) {
   Curve& to = of(curve);
   to.series = std::move(series);
   to.smooth.clear();
-  to.ema = {.halfLife = smoothing_};
+  to.ema = {.half_life = smoothing_};
   changed();
 }
 
@@ -172,7 +172,7 @@ void LineChart::setSmoothing(double halfLife) {
   smoothing_ = halfLife;
   for (Curve& curve : curves_) {
     curve.smooth.clear();
-    curve.ema = {.halfLife = halfLife};
+    curve.ema = {.half_life = halfLife};
   }
   changed();
 }

@@ -1,12 +1,12 @@
 // One curve's samples and their drawn columns. Plain data without Qt.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
-#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
+
+#include "base/ema.h"
 
 namespace heddle::gui {
 
@@ -17,38 +17,6 @@ struct Column {
   double max = 0;
   double first = 0;
   double last = 0;
-};
-
-/// Exponential moving average of samples: the mean of all samples so far, each weighing half as
-/// much for every half-life of distance. Evenly spaced samples give what Adam's corrected moment
-/// is.
-struct Ema {
-  double halfLife = 1;  // in what `at` counts
-  double sum = 0;
-  double weight = 0;
-  double last = 0;
-  // The last distance, and the share of the sums that it leaves: most distances are equal.
-  double distance = 0;
-  double decay = 1;
-  /// False for a sample that is not finite, which is skipped.
-  bool take(double at, double value) {
-    if (!std::isfinite(value)) return false;
-    if (weight > 0 && at - last != distance) {
-      distance = at - last;
-      decay = std::exp2(-distance / halfLife);
-    }
-    sum = sum * decay + value;
-    weight = weight * decay + 1;
-    last = at;
-    return true;
-  }
-  double average() const { return sum / weight; }
-  /// The average after one more sample; NaN for a skipped one.
-  double next(double at, double value) {
-    return take(at, value) ? average() : std::numeric_limits<double>::quiet_NaN();
-  }
-  /// So many half-lives away a sample's weight is below the last bit of the others' sum.
-  static constexpr double kMemory = 60;
 };
 
 /// Samples with x growing. Values that are not finite are kept as marks and interrupt the curve.

@@ -121,7 +121,7 @@ class ReportTest : public QObject {
     QVERIFY(html.contains("Colours are by optimizer.lr."));
     QVERIFY(html.contains("sweep &lt;a&gt;"));
     // Both in one group: a mean between the two, 0.5 apart.
-    asked.charts = {{.metric = "loss"}};
+    asked.charts = {{.metric = "loss", .smoothing = 0}};
     asked.groups = {{asked.runs[0], "both"}, {asked.runs[1], "both"}};
     const Report grouped = must(read_report(reader, asked));
     const ReportChart& loss = grouped.charts.front();
@@ -139,6 +139,25 @@ class ReportTest : public QObject {
     const Svg picture = curve_picture(report, report.charts[0]);
     QVERIFY(picture.document().find("#123456") != std::string::npos);
     QVERIFY(picture.document().find(run_color(report.comparison.runs[1], 1)) != std::string::npos);
+  }
+
+  // Of every sample, also where the picture has fewer points.
+  void curves_are_smoothed_and_faint_behind() {
+    auto reader = must(storage::Reader::open(store_));
+    ReportQuery asked = query_;
+    asked.charts = {{.metric = "loss", .smoothing = 5}, {.metric = "loss", .smoothing = 0}};
+    const Report report = must(read_report(reader, asked));
+    const ReportChart& smoothed = report.charts[0];
+    Ema ema{.half_life = 5};
+    for (int step = 1; step <= 40; ++step) ema.take(step, 4.0 / step);
+    QCOMPARE(smoothed.smooth[0].size(), smoothed.curves[0].size());
+    QCOMPARE(smoothed.smooth[0].back(), std::pair(40.0, ema.average()));
+    QCOMPARE(smoothed.curves[0].back(), std::pair(40.0, 0.1));
+    QVERIFY(report.charts[1].smooth[0].empty());
+    const std::string faint = "stroke-opacity";
+    QVERIFY(curve_picture(report, smoothed).document().find(faint) != std::string::npos);
+    QVERIFY(curve_picture(report, report.charts[1]).document().find(faint) == std::string::npos);
+    QVERIFY(html_report(report).find("smoothed (half-life in steps: 5)") != std::string::npos);
   }
 
   // Compute, exposed, bubble and idle are the step; the rows' differences are the steps'.
@@ -232,7 +251,10 @@ class ReportTest : public QObject {
       for (auto* part :
            {&many.comparison.recipe, &many.comparison.environment, &many.comparison.results})
         for (storage::Compared& row : *part) row.values.push_back(row.values.front());
-      for (ReportChart& chart : many.charts) chart.curves.push_back(chart.curves.front());
+      for (ReportChart& chart : many.charts) {
+        chart.curves.push_back(chart.curves.front());
+        chart.smooth.push_back(chart.smooth.front());
+      }
       many.memory.emplace_back();
       many.colors.push_back(many.colors.front());
     }

@@ -15,6 +15,7 @@ namespace {
 constexpr double kChartWidth = 900, kChartHeight = 300;
 constexpr double kChartLeft = 72, kChartRight = 36, kChartTop = 18, kChartBottom = 34;
 constexpr size_t kFewPointsToSettle = 10;  // of a curve whose first tenth is its start
+constexpr double kFaint = 0.28;            // a curve behind its smoothed one
 constexpr double kMuchLarger = 6;          // a start that leaves no room for the rest
 
 struct ChartExtent {
@@ -127,22 +128,27 @@ Svg curve_picture(const Report& report, const ReportChart& chart) {
                          telemetry::value_text(chart.of.metric, whole.low),
                          telemetry::value_text(chart.of.metric, whole.high)),
              Svg::Anchor::start, kMutedInk);
+  const auto placed = [&](const Points& values) {
+    Points points;
+    for (const auto& [place, value] : values) points.emplace_back(across(place), up(value));
+    return points;
+  };
   std::vector<std::pair<Points::value_type, size_t>> ends;
   svg.begin_area({kChartLeft, kChartTop, kChartWidth - kChartLeft - kChartRight,
                   kChartHeight - kChartTop - kChartBottom});
   for (size_t run = 0; run < chart.curves.size(); ++run) {
     const auto& curve = chart.curves[run];
     if (curve.empty()) continue;
-    Points points;
-    for (const auto& [step, value] : curve) points.emplace_back(across(step), up(value));
-    svg.polyline(points, color_of(report, run), 1.4, run_dashes(run));
-    ends.emplace_back(points.back(), run);
+    const std::string& color = color_of(report, run);
+    const Points raw = placed(curve), smooth = placed(chart.smooth[run]);
+    if (smooth.empty()) {
+      svg.polyline(raw, color, 1.4, run_dashes(run));
+    } else {
+      svg.polyline(raw, color, 1, {}, kFaint);
+      svg.polyline(smooth, color, 1.6, run_dashes(run));
+    }
+    ends.emplace_back(smooth.empty() ? raw.back() : smooth.back(), run);
   }
-  const auto placed = [&](const Points& values) {
-    Points points;
-    for (const auto& [place, value] : values) points.emplace_back(across(place), up(value));
-    return points;
-  };
   for (const ReportBand& band : chart.bands)
     draw_band(svg, color_of(report, band.first), placed(band.mean), placed(band.low),
               placed(band.high));

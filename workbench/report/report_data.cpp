@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <span>
+#include <utility>
 
 #include "workbench/report/run_look.h"
 
@@ -44,20 +46,49 @@ double place_along(const Points& axis, double step) {
   return low + (step - low_step) / (high_step - low_step) * (high - low);
 }
 
-Result<Points> read_curve(storage::Reader& reader, const storage::RunDetail& run,
-                          const ReportChartQuery& of, size_t points) {
-  Points curve;
+struct Curve {
+  Points raw, smooth;
+};
+
+/// The average of every sample up to each of the curve's points.
+Result<Points> smooth_curve(storage::Reader& reader, const storage::RunDetail& run,
+                            const ReportChartQuery& of, const Points& raw) {
+  Points smooth;
+  Ema ema{.half_life = of.smoothing};
+  const auto take = [&](std::span<const int64_t> steps, std::span<const double> values) {
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const auto step = static_cast<double>(steps[i]);
+      ema.take(step, values[i]);
+      while (smooth.size() < raw.size() && raw[smooth.size()].first <= step)
+        smooth.emplace_back(raw[smooth.size()].first, ema.average());
+    }
+  };
+  const Result<> read = reader.each_sample(run.summary.id, of.metric, run.ranks.front(), {}, take);
+  if (!read) return fail(read);
+  return smooth;
+}
+
+Result<Curve> read_curve(storage::Reader& reader, const storage::RunDetail& run,
+                         const ReportChartQuery& of, size_t points) {
+  Curve curve;
   if (run.ranks.empty() || std::ranges::find(run.series, of.metric) == run.series.end())
     return curve;
   const auto bins = reader.series(run.summary.id, of.metric, run.ranks.front(), {}, points);
   if (!bins) return fail(bins);
   for (const storage::Bin& bin : *bins)
-    if (std::isfinite(bin.mean)) curve.emplace_back(static_cast<double>(bin.last_step), bin.mean);
+    if (std::isfinite(bin.mean))
+      curve.raw.emplace_back(static_cast<double>(bin.last_step), bin.mean);
+  if (of.smoothing > 0) {
+    auto smooth = smooth_curve(reader, run, of, curve.raw);
+    if (!smooth) return fail(smooth);
+    curve.smooth = std::move(*smooth);
+  }
   if (of.x.empty()) return curve;
   const auto axis = read_axis(reader, run, of.x, points);
   if (!axis) return fail(axis);
-  if (axis->empty()) return Points();
-  for (auto& [x, y] : curve) x = place_along(*axis, x);
+  if (axis->empty()) return Curve();
+  for (Points* part : {&curve.raw, &curve.smooth})
+    for (auto& [x, y] : *part) x = place_along(*axis, x);
   return curve;
 }
 
@@ -95,12 +126,16 @@ void put_together(ReportChart& chart, const std::vector<std::string>& groups) {
     if (!groups[run].empty() && !chart.curves[run].empty()) members[groups[run]].push_back(run);
   for (const auto& [group, runs] : members) {
     std::vector<const Points*> curves;
-    for (const size_t run : runs) curves.push_back(&chart.curves[run]);
+    for (const size_t run : runs)
+      curves.push_back(chart.smooth[run].empty() ? &chart.curves[run] : &chart.smooth[run]);
     ReportBand band = band_of(curves);
     band.group = group;
     band.first = runs.front();
     chart.bands.push_back(std::move(band));
-    for (const size_t run : runs) chart.curves[run].clear();
+    for (const size_t run : runs) {
+      chart.curves[run].clear();
+      chart.smooth[run].clear();
+    }
   }
 }
 
@@ -127,17 +162,19 @@ Result<> read_charts(storage::Reader& reader, const std::vector<storage::RunDeta
                      const ReportQuery& query, Report& report) {
   const size_t points = runs.size() > kManyRuns ? kFewPoints : kPoints;
   for (const ReportChartQuery& of : query.charts.empty() ? usual_charts() : query.charts) {
-    ReportChart chart{of, {}, {}};
+    ReportChart chart;
+    chart.of = of;
     for (const storage::RunDetail& run : runs) {
       auto curve = read_curve(reader, run, of, points);
       if (!curve) return fail(curve);
-      chart.curves.push_back(std::move(*curve));
+      chart.curves.push_back(std::move(curve->raw));
+      chart.smooth.push_back(std::move(curve->smooth));
     }
-    if (of.difference) {
-      const Points baseline = chart.curves[report.baseline];
-      for (size_t run = 0; run < chart.curves.size(); ++run)
-        chart.curves[run] =
-            run == report.baseline ? Points() : difference_of(chart.curves[run], baseline);
+    for (std::vector<Points>* part : {&chart.curves, &chart.smooth}) {
+      if (!of.difference) continue;
+      const Points baseline = (*part)[report.baseline];
+      for (size_t run = 0; run < part->size(); ++run)
+        (*part)[run] = run == report.baseline ? Points() : difference_of((*part)[run], baseline);
     }
     if (of.grouped) put_together(chart, report.groups);
     if (!chart.bands.empty() || !std::ranges::all_of(chart.curves, &Points::empty))

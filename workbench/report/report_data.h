@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ema.h"
 #include "base/result.h"
 #include "storage/queries.h"
 #include "workbench/run_steps.h"
@@ -19,6 +20,7 @@ struct ReportChartQuery {
   std::string x = {};       // "tokens" or "time", see storage::Reader::series; empty: the step
   bool difference = false;  // from the baseline
   bool grouped = true;      // runs of one group as their mean and range
+  double smoothing = Ema::kUsualHalfLife;  // the half-life in steps; 0: none
   bool operator==(const ReportChartQuery&) const = default;
 };
 
@@ -45,7 +47,9 @@ struct ReportBand {
 struct ReportChart {
   ReportChartQuery of;  // differences are taken at the x that both runs have
   std::vector<std::vector<std::pair<double, double>>> curves;  // an entry a run; may be empty
-  std::vector<ReportBand> bands;                               // their runs' curves are empty
+  // At the curves' x, of every sample; empty without smoothing.
+  std::vector<std::vector<std::pair<double, double>>> smooth;
+  std::vector<ReportBand> bands;  // their runs' curves are empty
 };
 
 /// A measured step of one rank.

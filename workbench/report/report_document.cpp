@@ -136,6 +136,8 @@ ReportSection curves_section(const Report& report) {
   for (const ReportChart& chart : report.charts) {
     std::string title = telemetry::words_of(chart.of.metric);
     if (!chart.of.x.empty()) title += " over " + chart.of.x;
+    if (chart.of.smoothing > 0)
+      title += fmt::format(", smoothed (half-life in steps: {:g})", chart.of.smoothing);
     if (chart.of.difference) title += ", difference from " + run_title(report, report.baseline);
     section.pictures.push_back({std::move(title), curve_picture(report, chart)});
   }

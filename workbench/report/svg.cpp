@@ -62,9 +62,10 @@ void Svg::line(double x1, double y1, double x2, double y2, std::string_view colo
 }
 
 void Svg::polyline(const std::vector<std::pair<double, double>>& points, std::string_view color,
-                   double width, std::string_view dashes) {
+                   double width, std::string_view dashes, double opacity) {
   body_ += fmt::format(R"(<polyline fill="none" stroke="{}" stroke-width="{}")", color, width);
   if (!dashes.empty()) body_ += fmt::format(R"( stroke-dasharray="{}")", dashes);
+  if (opacity < 1) body_ += fmt::format(R"( stroke-opacity="{}")", opacity);
   body_ += R"( points=")";
   for (const auto& [x, y] : points) body_ += fmt::format("{:.1f},{:.1f} ", x, y);
   body_ += R"("/>)";

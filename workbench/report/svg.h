@@ -23,7 +23,7 @@ class Svg {
   Svg(double width, double height) : width_(width), height_(height) {}
   void line(double x1, double y1, double x2, double y2, std::string_view color, double width = 1);
   void polyline(const std::vector<std::pair<double, double>>& points, std::string_view color,
-                double width = 1.4, std::string_view dashes = {});
+                double width = 1.4, std::string_view dashes = {}, double opacity = 1);
   /// A surface that what is behind it shines through.
   void surface(const std::vector<std::pair<double, double>>& outline, std::string_view color,
                double opacity);

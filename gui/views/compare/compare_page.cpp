@@ -539,7 +539,8 @@ void ComparePage::describeLook(workbench::ReportQuery& query) const {
                                         : spec.x == ChartX::tokens ? "tokens"
                                                                    : "time",
                                    .difference = spec.difference,
-                                   .grouped = spec.aggregate};
+                                   .grouped = spec.aggregate,
+                                   .smoothing = spec.smoothing};
     if (std::ranges::find(query.charts, of) == query.charts.end())
       query.charts.push_back(std::move(of));
   }

@@ -46,7 +46,7 @@ class CurveSmootherTest : public QObject {
  private Q_SLOTS:
   void each_point_is_the_average_after_its_last_sample() {
     const Samples samples = samplesOf(20'000);
-    Ema ema{.halfLife = 25};
+    Ema ema{.half_life = 25};
     std::map<double, double> right;  // after each finite sample
     for (size_t i = 0; i < samples.steps.size(); ++i) {
       const double step = double(samples.steps[i]);
@@ -57,7 +57,7 @@ class CurveSmootherTest : public QObject {
     for (const double aPoint : {1.0, 2.5, 97.3, 1e6})
       for (const int64_t from : {int64_t{0}, int64_t{7001}})
         for (const size_t atOnce : {size_t{1}, size_t{1000}, size_t{1'000'000}}) {
-          CurveSmoother smoother({.halfLife = 25}, {from, samples.steps[15'000], aPoint}, axis);
+          CurveSmoother smoother({.half_life = 25}, {from, samples.steps[15'000], aPoint}, axis);
           const Series curve = smoothed(samples, smoother, atOnce);
           std::map<double, double> points;  // the last finite sample, by point number
           for (const auto& [step, value] : right)
@@ -71,7 +71,7 @@ class CurveSmootherTest : public QObject {
             QVERIFY(curve.y()[i] == right.at(x));
           }
           QCOMPARE(finite, points.size());
-          Ema settled{.halfLife = 25};
+          Ema settled{.half_life = 25};
           for (size_t i = 0; i <= 15'000; ++i)
             settled.take(double(samples.steps[i]), samples.values[i]);
           QVERIFY(smoother.settled().sum == settled.sum && smoother.settled().last == settled.last);
@@ -85,8 +85,8 @@ class CurveSmootherTest : public QObject {
     const Samples rest{{samples.steps.begin() + 3000, samples.steps.end()},
                        {samples.values.begin() + 3000, samples.values.end()}};
     const CurveAxis axis;
-    CurveSmoother whole({.halfLife = 10}, {0, samples.steps.back(), 1}, axis);
-    CurveSmoother begun({.halfLife = 10}, {0, first.steps.back(), 1}, axis);
+    CurveSmoother whole({.half_life = 10}, {0, samples.steps.back(), 1}, axis);
+    CurveSmoother begun({.half_life = 10}, {0, first.steps.back(), 1}, axis);
     Series curve = smoothed(first, begun, 100);
     CurveSmoother going(begun.settled(), {rest.steps.front(), rest.steps.back(), 1}, axis);
     curve.append(smoothed(rest, going, 100));
@@ -100,7 +100,7 @@ class CurveSmootherTest : public QObject {
 
   void values_that_are_not_finite_interrupt_a_curve_of_single_steps() {
     const CurveAxis axis;
-    CurveSmoother smoother({.halfLife = 1}, {0, 3, 1}, axis);
+    CurveSmoother smoother({.half_life = 1}, {0, 3, 1}, axis);
     const Series curve = smoothed({{1, 2, 3}, {1, NAN, 1}}, smoother, 3);
     QCOMPARE(curve.size(), size_t{3});
     QVERIFY(std::isnan(curve.y()[1]));

@@ -60,7 +60,7 @@ class MetricChartTest : public QObject {
     BoardStore store;
     const auto run = store.run("long");
     store.steps(run, 1, 20'000);
-    Ema ema{.halfLife = 50};
+    Ema ema{.half_life = 50};
     std::vector<double> right(20'001);
     for (int step = 1; step <= 20'000; ++step)
       right[size_t(step)] = ema.next(step, BoardStore::lossAt(step));

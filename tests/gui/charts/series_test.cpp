@@ -69,7 +69,7 @@ class SeriesTest : public QObject {
   }
 
   void smoothing_starts_at_the_first_sample_and_skips_gaps() {
-    Ema ema{.halfLife = 1};
+    heddle::Ema ema{.half_life = 1};
     std::vector<double> smooth;
     double at = 0;
     for (const double y : {4.0, 4.0, kNaN, 4.0, 8.0}) smooth.push_back(ema.next(at++, y));
@@ -82,7 +82,7 @@ class SeriesTest : public QObject {
   }
 
   void a_sample_weighs_by_its_distance() {
-    Ema ema{.halfLife = 10};
+    heddle::Ema ema{.half_life = 10};
     (void)ema.next(0, 2);
     QCOMPARE(ema.next(10, 8), (2 * 0.5 + 8) / 1.5);
     QCOMPARE(ema.next(1010, 3), 3.0);  // long after the others
