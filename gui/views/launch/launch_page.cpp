@@ -49,8 +49,8 @@ LaunchPage::LaunchPage(Session& session, QWidget* parent)
   grid->addWidget(buildRun(), 0, 2);
   runs_ = new LaunchedRuns(session);
   grid->addWidget(runs_, 1, 1, 1, 2);
-  grid->setColumnStretch(1, 1);
-  grid->setColumnStretch(2, 1);
+  grid->setColumnStretch(1, 4);
+  grid->setColumnStretch(2, 3);
   grid->setRowStretch(0, 3);
   grid->setRowStretch(1, 2);
   pause_.setSingleShot(true);
@@ -208,7 +208,7 @@ QLayout* LaunchPage::buildButtons() {
 
 void LaunchPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
-  left_->setFixedWidth(std::clamp(width() * 3 / 10, 330, 460));
+  left_->setFixedWidth(std::clamp(width() * 3 / 10, 330, 720));
   const bool low = height() < kLow;
   toml_->setVisible(!low);
   auto* column = qobject_cast<QBoxLayout*>(left_->layout());

@@ -72,6 +72,11 @@ RunsPage::RunsPage(Session& session, QWidget* parent)
     connect(nothing, &EmptyState::triggered, this, [this] { showPlace(RunPlace::list); });
   stack_->addWidget(nothingArchived_);
   stack_->addWidget(nothingTrashed_);
+  unreadable_ = new EmptyState(QStringLiteral("warning"), tr("The store cannot be read"), {},
+                               tr("Read again"));
+  unreadable_->setObjectName(QStringLiteral("unreadableStore"));
+  connect(unreadable_, &EmptyState::triggered, this, &RunsPage::activated);
+  stack_->addWidget(unreadable_);
   drawer_ = new RunDrawer(session);
   drawer_->hide();
   connect(drawer_, &RunDrawer::closed, this, &RunsPage::closeDrawer);
@@ -273,7 +278,7 @@ void RunsPage::activated() {
         return Rows{std::move(*shown), static_cast<qint64>(trashed->size()), reader.damage()};
       },
       [this](Result<Rows> rows) {
-        if (!rows) return say(QString::fromStdString(rows.error().message), Tone::bad);
+        if (!rows) return showError(QString::fromStdString(rows.error().message));
         if (rows->damage) say(QString::fromStdString(*rows->damage), Tone::bad);
         // An editor that is open over a cell keeps its row.
         if (table_->isEditing())
@@ -281,6 +286,14 @@ void RunsPage::activated() {
         else
           setRows(std::move(*rows));
       });
+}
+
+/// Rows that are there stay.
+void RunsPage::showError(const QString& error) {
+  say(error, Tone::bad);
+  if (model_.rowCount() > 0) return;
+  unreadable_->setText(error);
+  stack_->setCurrentWidget(unreadable_);
 }
 
 void RunsPage::setRows(Rows rows) {

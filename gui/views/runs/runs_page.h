@@ -61,6 +61,7 @@ class RunsPage : public Page {
     std::optional<std::string> damage;  // of the store: rows are left out
   };
   void setRows(Rows rows);
+  void showError(const QString& error);
   void showPlace(RunPlace place);
   void tickAll(bool ticked);
   void showNoMatch();
@@ -102,6 +103,7 @@ class RunsPage : public Page {
   EmptyState* empty_;
   EmptyState* nothingArchived_;
   EmptyState* nothingTrashed_;
+  EmptyState* unreadable_;
   EmptyState* noMatch_;  // over the table
   RunPlace place_ = RunPlace::list;
   std::optional<Rows> late_;  // read while a cell was edited

@@ -2,6 +2,7 @@
 #include "gui/views/runs/runs_page.h"
 
 #include <QAbstractItemModelTester>
+#include <QFile>
 #include <QHeaderView>
 #include <QListWidget>
 #include <QPlainTextEdit>
@@ -11,6 +12,7 @@
 #include <algorithm>
 
 #include "gui/theme/theme.h"
+#include "gui/widgets/empty_state.h"
 #include "storage/writer.h"
 #include "tests/support/far_run.h"
 #include "tests/support/results.h"
@@ -62,6 +64,25 @@ class RunsPageTest : public QObject {
     proxy.setFilter(RunFilter("state:done"));
     model.setRows({});
     QCOMPARE(proxy.rowCount(), 0);
+  }
+
+  void aStoreThatCannotBeReadIsNamed() {
+    const QTemporaryDir folder;
+    const QString path = folder.filePath("runs.sqlite");
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly) && file.write("a letter, not a store\n") > 0);
+    file.close();
+    Session session(path);
+    RunsPage page(session);
+    page.resize(1500, 900);
+    page.show();
+    page.activated();
+    const auto* unreadable = page.findChild<EmptyState*>("unreadableStore");
+    QTRY_VERIFY(unreadable->isVisible());
+    QVERIFY(file.remove() && QFile::copy(store_.path(), path));
+    QTest::mouseClick(unreadable->button(), Qt::LeftButton);
+    QTRY_VERIFY(!unreadable->isVisible());
+    QCOMPARE(page.findChild<QTableView*>()->model()->rowCount(), 5);
   }
 
   void aRunThatGoesOnHasWhatIsKnownOfIt() {
