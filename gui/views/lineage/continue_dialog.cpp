@@ -157,7 +157,7 @@ void ContinueDialog::offer(Look look) {
   // A run that is done trains as many steps again; the text below explains it.
   steps_->setValue(static_cast<int>(
       std::min<int64_t>(look_->steps > newest ? look_->steps : newest + look_->steps, kMaxSteps)));
-  if (steps_->hasFocus()) steps_->selectAll();  // a number typed now is the whole one
+  steps_->selectAll();  // a number typed now is the whole one
   edit_->setEnabled(!look_->saved.empty());
   plan();
 }
