@@ -16,12 +16,7 @@ source "$here/lib/licences.sh"
 
 command -v dpkg-shlibdeps >/dev/null || fail 2 "dpkg-shlibdeps is missing: apt-get install dpkg-dev"
 
-lock_setup
-install_packages "$here/debian-packages.txt"
-variant=$(variant cpu)
-fetch_libtorch "$variant"
-build "$variant" heddle heddle-engine
-unlock_setup
+set_up cpu heddle heddle-engine
 
 package=${1:-$HEDDLE_ROOT/build/heddle_$(version)_amd64.deb}
 stage=$(mktemp -d "${TMPDIR:-/tmp}/heddle-deb.XXXXXX")

@@ -13,12 +13,7 @@ source "$here/lib/licences.sh"
 
 [[ $# -le 1 && ${1:-x.tar.gz} == *.tar.gz ]] || fail 2 "portable.sh takes the name of an archive: FILE.tar.gz"
 
-lock_setup
-install_packages "$here/debian-packages.txt"
-variant=$(variant cpu)
-fetch_libtorch "$variant"
-build "$variant" heddle heddle-engine heddle-pack
-unlock_setup
+set_up cpu heddle heddle-engine heddle-pack
 
 name=heddle-$(version)
 archive=${1:-$HEDDLE_ROOT/build/$name-x86_64.tar.gz}

@@ -51,6 +51,18 @@ build() {
   ) || exit
 }
 
+# set_up ASKED TARGET...: Debian's packages, LibTorch and the targets, of the variant that is asked for.
+set_up() {
+  local variant
+  variant=$(variant "$1")
+  shift
+  lock_setup
+  install_packages "$HEDDLE_ROOT/packaging/debian-packages.txt"
+  fetch_libtorch "$variant"
+  build "$variant" "$@"
+  unlock_setup
+}
+
 # The version of what was built.
 version() { sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$HEDDLE_BUILD/CMakeCache.txt"; }
 
