@@ -299,7 +299,7 @@ class Login {
     return ways.empty() ? Words{"nothing that Heddle knows"} : ways;
   }
 
-  /// What the host has taken was right.
+  /// The host has accepted it.
   Answer wants_more() const {
     const std::string taken = fmt::format("{}", fmt::join(accepted_, ", "));
     if (!why_unanswered_.empty())

@@ -37,7 +37,7 @@ printf '\nended %s\n' "$?"
 printf 'lines %s\nlog\n' "$(grep -c '' "$heddle_dir/prelude.log")"
 tail -c 2000 "$heddle_dir/prelude.log")sh";
 
-// What the prelude has changed, after it.
+// The prelude's changes, read after it.
 constexpr const char* kStartLookAfter = R"sh(
 [ "$PATH" = "$heddle_path" ] || echo changes PATH
 [ -z "$heddle_lost" ] || echo lost PATH
@@ -54,7 +54,7 @@ PATH=$PATH:$heddle_path
 [ -z "$1" ] || printf 'version %s\n' "$("$1" --version 2> /dev/null | head -n 1)"
 )sh";
 
-/// What a look has printed.
+/// The output of a look.
 struct Look {
   std::vector<std::pair<std::string, std::string>> facts;
   std::string log;

@@ -22,7 +22,7 @@ probe::Check login_shell(const Greeting& greeting) {
   return check;
 }
 
-/// What the probe says of the folder for inputs. Nothing there is a program.
+/// The probe's facts of the folder for inputs. No program is there.
 Result<> add_data_root(probe::Report& report, Node& node, const Target& target) {
   const Result<probe::Report> data = probe_node(node, target.data_root, "data");
   if (!data) return fail(data);

@@ -1,4 +1,4 @@
-// What Slurm's commands print.
+// Reads the output of Slurm's commands.
 #include <algorithm>
 #include <charconv>
 #include <limits>

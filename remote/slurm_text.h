@@ -9,7 +9,7 @@
 
 namespace heddle::remote {
 
-/// Those between '|'. The last one takes the rest. Empty: there are fewer.
+/// The fields between '|'. The last one takes the rest. Empty: there are fewer.
 std::vector<std::string> fields_of(std::string_view line, size_t count);
 
 /// The number that the text begins with: sinfo prints "4+" of nodes that differ.

@@ -146,7 +146,7 @@ class Walk {
       const std::string what = lower(words[at].substr(negated));
       bool found = false;
       if (what == "all") {
-        if (at > 1 || at + 1 < words.size()) return bad("all stands alone");
+        if (at > 1 || at + 1 < words.size()) return bad("all must be the only word");
         found = true;
       } else if (what == "final" || what == "canonical") {
         wants_final_ |= what == "final";

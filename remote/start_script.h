@@ -29,7 +29,7 @@ struct StartFolders {
   std::vector<std::string> bound;  // in a container they are the same
 };
 
-/// Of a good target.
+/// For a sound target.
 std::string start_script(const Target& target, const StartFolders& folders, bool gpus);
 
 /// A part of it, for the target's check. Sources $heddle_dir/prelude: its output is in prelude.log,

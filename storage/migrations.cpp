@@ -75,7 +75,7 @@ CREATE TABLE gaps (
   PRIMARY KEY (run, rank, epoch, offset)
 ) STRICT, WITHOUT ROWID;
 
--- Every record of every log, once, as it stands there. checksum: the frame's, as a signed number.
+-- Every record of every log, once, byte for byte. checksum: the frame's, as a signed number.
 CREATE TABLE records (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,

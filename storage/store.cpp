@@ -80,7 +80,7 @@ Result<> prepare(const std::string& path) {
   struct statfs about {};
   if (statfs(folder.c_str(), &about) == 0 && is_network_filesystem(about.f_type)) {
     return fail(
-        "{}: the store lies on a network file system, or on one of FUSE, where several hosts "
+        "{}: the store is on a network file system, or on one of FUSE, where several hosts "
         "could damage it: choose a file on a local disk with --store",
         path);
   }

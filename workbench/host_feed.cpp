@@ -120,7 +120,7 @@ Result<runs::Status> HostFeed::status() {
   if (!status) return status;
   const bool is_over = status->condition == runs::Condition::ended;
   if (backend_.ends_parts() && is_over && !end_) {
-    // What was read before may be an earlier attempt's.
+    // The last reading may be an earlier attempt's.
     const auto file = backend_.logs(*node_, {{share_.run_dir() + "/end.json", 0, kFeedPiece}});
     if (!file) return fail(file);
     look_for_end(file->front());

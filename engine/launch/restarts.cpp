@@ -89,7 +89,7 @@ std::optional<Restart> Restarts::decide(runs::End& end, const AttemptFailure& ow
   return std::nullopt;
 }
 
-/// The failure that the others follow from; an error: what stands against a restart.
+/// The failure that the others follow from; an error: why there is no restart.
 Result<std::string> Restarts::cause_of_all(const AttemptFailure& own) {
   if (launch_.local_ranks == launch_.world_size) return own.cause;
   auto host = RestartHost::open(talk());

@@ -170,7 +170,7 @@ class Lowering {
     const ValueId root = program_.memory.root[id];
     const int64_t place = program_.memory.place[root];
     if (place < 0 || !whole.is_contiguous() || whole.data_ptr() != program_.arena->at(place))
-      return fail("a tensor of {} rows cannot be padded to {} where it lies", whole.size(0), rows);
+      return fail("a tensor of {} rows cannot be padded to {} in place", whole.size(0), rows);
     std::vector<int64_t> sizes = whole.sizes().vec();
     sizes[0] = rows;
     return in_arena(place, sizes, {}, whole.scalar_type());

@@ -18,7 +18,7 @@ const plan::Transfer* plannedOf(const TimelineRow& row, const Span& span) {
   return row.plan && row.rank >= 0 ? row.plan->transfer(row.rank, span.node) : nullptr;
 }
 
-/// Whether a row's transfer may be the one looked for; asked of each of them.
+/// Whether a row's transfer may be the one looked for.
 using Alike = std::function<bool(const Lane& lane, size_t span)>;
 
 /// Test for one name. A comparison of numbers a span: pages ask with every move of the pointer.

@@ -81,7 +81,7 @@ class RunsTest : public QObject {
     QCOMPARE(seconds_taken(store.summary(mute)), std::optional(0.0));
   }
 
-  // Whoever reads what has changed hears of it.
+  // Readers of changes hear of it.
   void a_run_whose_job_waits() {
     StoreFixture store;
     const RunId run = store.create();

@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Two nodes of four cores, whatever this machine has. Every daemon is root's, there is no
-// accounting, and nothing is asked of cgroups.
+// accounting, and cgroups are not used.
 constexpr const char* kConfiguration = R"(
 ClusterName=heddle
 SlurmctldHost={host}(127.0.0.1)

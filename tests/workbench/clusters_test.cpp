@@ -110,7 +110,7 @@ class ClustersTest : public QObject {
     QVERIFY2(detail.summary.state == RunState::done, detail.summary.cause.c_str());
   }
 
-  /// Of the run's supervisor, once its ranks train.
+  /// The environment of the run's supervisor, once its ranks train.
   std::string environment_of(const storage::RunDetail& detail) const {
     const auto status = runs::read_status(detail.run_dir);
     if (!status || !status->state) qFatal("the run has no state");
@@ -395,7 +395,7 @@ class ClustersTest : public QObject {
     QCOMPARE(check.status, probe::Status::warn);
     contains(check.value, "n2 is slow");
 
-    // Of two that do not reach each other the launch names both.
+    // The launch names both of two that do not reach each other.
     QVERIFY(nodes[3]->cut_from(*nodes[1]));
     const auto none = launch(request);
     QVERIFY(!none);

@@ -141,7 +141,7 @@ class ReportTest : public QObject {
     QVERIFY(picture.document().find(run_color(report.comparison.runs[1], 1)) != std::string::npos);
   }
 
-  // Of every sample, also where the picture has fewer points.
+  // Every sample counts, also where the picture has fewer points.
   void curves_are_smoothed_and_faint_behind() {
     auto reader = must(storage::Reader::open(store_));
     ReportQuery asked = query_;

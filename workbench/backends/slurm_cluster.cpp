@@ -8,7 +8,7 @@
 namespace heddle::workbench {
 namespace {
 
-/// What a command prints; its fault names it.
+/// A command's output; its fault names it.
 Result<std::string> printed_by(remote::Node& node, std::vector<std::string> words) {
   const std::string name = words[0];
   const auto done = node.run({.argv = std::move(words), .deadline = std::chrono::seconds(60)});

@@ -97,7 +97,7 @@ Result<> check_words(const LaunchOptions& options) {
               given == 0 ? "a recipe or a run: RECIPE is required" : "one of them");
 }
 
-/// A run that goes by another begins at once: the queue keeps nothing of that.
+/// A run that continues another begins at once: the queue keeps nothing of that.
 Result<> check_continuation(const LaunchOptions& options) {
   if (!options.recipe.empty()) return {};
   if (options.queue || !options.sweep.empty() || !options.halving.empty())

@@ -1,4 +1,4 @@
-// How a run is told apart in a report's pictures: a number that its table has too, a colour, and
+// How a report's pictures distinguish runs: a number that its table has too, a colour, and
 // dashes from the ninth run on. Reports are light: they are read on paper as well.
 #pragma once
 

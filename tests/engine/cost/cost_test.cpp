@@ -169,7 +169,7 @@ class CostTest : public QObject {
     // 2 hidden, 1 exposed, 2 hidden, 1 exposed.
     QTest::newRow("one link") << order(gather, second, before, wait, behind, third) << false << 3.0
                               << 0.0 << 6.0 << 2.0;
-    // The gather stands at the step's end: the next step begins beside it.
+    // The gather is at the step's end: the next step begins beside it.
     QTest::newRow("wraps around") << order(gather, before, wait, behind) << true << 3.0 << 0.0
                                   << 5.0 << 1.0;
   }

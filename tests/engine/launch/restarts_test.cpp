@@ -235,7 +235,7 @@ class RestartsTest : public QObject {
     QVERIFY2(theirs.cause.starts_with("rank 1 "), theirs.cause.c_str());
   }
 
-  // The other host's supervisor is told so, and does not wait.
+  // The other host's supervisor hears of it and does not wait.
   void a_run_on_two_hosts_can_be_ended_while_it_waits() {
     const uint16_t port = test::free_port();
     const std::string restart = "times = 1\nbackoff = 600";

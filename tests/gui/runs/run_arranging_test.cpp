@@ -200,7 +200,7 @@ class RunArrangingTest : public QObject {
       recipeStays |= recipe && !tags;
     }
     QVERIFY(tagsGone && recipeStays);
-    // What a group's head says needs no column either.
+    // A value in a group's head needs no column either.
     page_->resize(2000, 900);
     groupBy("sweep: runs that were launched together");
     QTRY_VERIFY(columnCalled("group") >= 0);

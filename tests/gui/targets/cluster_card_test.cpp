@@ -64,7 +64,7 @@ class ClusterCardTest : public QObject {
     }
     QVERIFY2(words.contains(QStringLiteral("20261128-a")), qPrintable(words.join(u'|')));
     QCOMPARE(words.filter(QStringLiteral("runs on n")).size(), 1);
-    // Of another target nothing is shown.
+    // Another target shows nothing.
     list->setCurrentIndex(list->model()->index(0, 0));
     QVERIFY(!card->isVisible());
   }
