@@ -200,8 +200,8 @@ runs::End RankGroup::run() {
            "ranks are stopped");
       terminate(launch_.grace_seconds);
     }
-    // A dead rank's peer may be gone before it: the kernel closes its connections first.
-    if (failed && (!cause || weight(failed->status) > weight(cause->status))) {
+    // A killed rank's peer may end before it: the kernel closes its connections first.
+    if (failed && (!cause || (WIFSIGNALED(failed->status) && !WIFSIGNALED(cause->status)))) {
       cause = failed;
       terminate(std::min(launch_.grace_seconds, kGraceAfterFailure));
     }
