@@ -69,7 +69,7 @@ JobFields::JobFields(const remote::BatchSystem& system, QWidget* parent)
     grid->addWidget(name, static_cast<int>(row), column);
     grid->addWidget(widget, static_cast<int>(row), column + 1, 1, columns);
   };
-  // Texts to the left, numbers to the right of them, lists below; the tab key goes by rows.
+  // Texts to the left, numbers to the right of them, lists below; the tab key follows the rows.
   const size_t rows = std::max(texts.size(), numbers.size());
   for (size_t row = 0; row < rows; ++row) {
     if (row < texts.size()) place(row, 0, *texts[row], 1);
