@@ -56,7 +56,7 @@ class HostDialogTest : public QObject {
     QVERIFY(dialog.target().hosts.front().is_this_machine());
     type(&dialog, "hosts", QStringLiteral("ada@login.alps"));
     type(&dialog, "partition", QStringLiteral("gpu"));
-    type(&dialog, "timeLimit", QStringLiteral("2-12"));
+    type(&dialog, "time_limit", QStringLiteral("2-12"));
     type(&dialog, "options", QStringLiteral("--mem=0 --wrap=id"));
     auto* fault = dialog.findChild<QLabel*>(QStringLiteral("fault"));
     QVERIFY(!connect->isEnabled());
@@ -64,7 +64,7 @@ class HostDialogTest : public QObject {
              qPrintable(fault->text()));
     type(&dialog, "options", QStringLiteral("--mem=0 --exclusive"));
     dialog.findChild<QSpinBox*>(QStringLiteral("nodes"))->setValue(2);
-    dialog.findChild<QSpinBox*>(QStringLiteral("gpusPerNode"))->setValue(4);
+    dialog.findChild<QSpinBox*>(QStringLiteral("gpus_per_node"))->setValue(4);
     QVERIFY(connect->isEnabled());
     const remote::JobRequest asked{.system = "slurm",
                                    .partition = "gpu",
