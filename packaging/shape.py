@@ -24,6 +24,7 @@ KINDS = {
     "optimizer (adamw, exp_avg)": re.compile(r"adamw|exp_avg", re.I),
     "mesh axis (cp)": re.compile(r"\bcp\b|\bkCp\b|context_parallel"),
     "target kind (is_this_machine)": re.compile(r"\bis_this_machine\b"),
+    "batch system (slurm)": re.compile(r"slurm", re.I),
     "page (lineage)": re.compile(r"lineage", re.I),
 }
 

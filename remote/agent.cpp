@@ -18,10 +18,10 @@ namespace {
 // draft-miller-ssh-agent, 5.1.
 constexpr char kFailure = 5, kRequestIdentities = 11, kIdentitiesAnswer = 12, kSignRequest = 13;
 constexpr size_t kMaxMessage = 256 << 10;
-/// Listing asks nobody for anything; a signature may wait for a touch or a word.
+/// Listing keys needs no person; a signature may wait for a touch or a passphrase.
 constexpr std::chrono::seconds kListPatience{5};
 
-/// −1 where nobody listens, or does not take the call at once.
+/// −1 if nobody listens there, or the connection is not accepted at once.
 int call(const char* path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -73,7 +73,7 @@ std::vector<AgentKey> keys_in(std::string_view answer) {
   return keys;
 }
 
-/// The request to sign for a certificate, as one to sign with its key.
+/// Turns a request to sign with a certificate into one to sign with its key.
 std::string with_key(std::string_view request, const AgentKey& lent) {
   std::string_view rest = request.substr(1);
   if (request[0] != kSignRequest || lent.key.empty() || take_text(rest) != lent.blob)
@@ -143,7 +143,7 @@ void Agent::serve() {
       }
       answer = ask(asked);
     }
-    // An answer that comes later would be taken for the next question's.
+    // A late answer would be mistaken for the next request's.
     if (answer.empty()) shutdown(agent_.fd(), SHUT_RDWR);
     if (!send(near_, answer.empty() ? std::string_view(&kFailure, 1) : answer)) return;
   }

@@ -131,36 +131,36 @@ exit "$code"
 
 }  // namespace
 
-Result<> check(const Slurm& slurm) {
-  if (const Result<> named = check_name("partition", slurm.partition); !named) return named;
-  if (const Result<> named = check_name("account", slurm.account); !named) return named;
-  if (const Result<> named = check_name("QOS", slurm.qos); !named) return named;
-  if (!slurm.time_limit.empty() && !is_time_limit(slurm.time_limit))
+Result<> check_slurm(const JobRequest& request) {
+  if (const Result<> named = check_name("partition", request.partition); !named) return named;
+  if (const Result<> named = check_name("account", request.account); !named) return named;
+  if (const Result<> named = check_name("QOS", request.qos); !named) return named;
+  if (!request.time_limit.empty() && !is_time_limit(request.time_limit))
     return fail("time limit \"{}\"; valid: minutes, hours:minutes:seconds, days-hours",
-                excerpt(slurm.time_limit, 80));
-  if (slurm.nodes < 1 || slurm.nodes > 10'000)
-    return fail("nodes {}; valid: 1 to 10,000", slurm.nodes);
-  if (slurm.gpus_per_node < 0 || slurm.gpus_per_node > 64)
-    return fail("GPUs a node {}; valid: 0 to 64", slurm.gpus_per_node);
-  if (slurm.cpus_per_node < 0 || slurm.cpus_per_node > 10'000)
-    return fail("CPUs a node {}; valid: 0 (one for each rank) to 10,000", slurm.cpus_per_node);
-  for (const std::string& option : slurm.options)
+                excerpt(request.time_limit, 80));
+  if (request.nodes < 1 || request.nodes > 10'000)
+    return fail("nodes {}; valid: 1 to 10,000", request.nodes);
+  if (request.gpus_per_node < 0 || request.gpus_per_node > 64)
+    return fail("GPUs a node {}; valid: 0 to 64", request.gpus_per_node);
+  if (request.cpus_per_node < 0 || request.cpus_per_node > 10'000)
+    return fail("CPUs a node {}; valid: 0 (one for each rank) to 10,000", request.cpus_per_node);
+  for (const std::string& option : request.options)
     if (const Result<> checked = check_option(option); !checked) return checked;
   return {};
 }
 
 std::string BatchJob::part_dir(size_t part) const {
-  return slurm.nodes == 1 ? run_dir : fmt::format("{}-{}", run_dir, part);
+  return request.nodes == 1 ? run_dir : fmt::format("{}-{}", run_dir, part);
 }
 
 std::vector<std::string> sbatch_words(const BatchJob& job) {
-  const Slurm& slurm = job.slurm;
-  const int32_t cpus = slurm.cpus_per_node > 0 ? slurm.cpus_per_node : job.ranks_per_node;
+  const JobRequest& request = job.request;
+  const int32_t cpus = request.cpus_per_node > 0 ? request.cpus_per_node : job.ranks_per_node;
   std::vector<std::string> words{"sbatch",
                                  "--parsable",
                                  "--job-name=heddle-" + job.name,
                                  "--comment=" + job.comment,
-                                 fmt::format("--nodes={}", slurm.nodes),
+                                 fmt::format("--nodes={}", request.nodes),
                                  "--ntasks-per-node=1",
                                  fmt::format("--cpus-per-task={}", cpus),
                                  "--chdir=" + job.part_dir(0),
@@ -171,12 +171,13 @@ std::vector<std::string> sbatch_words(const BatchJob& job) {
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) words.push_back(option + value);
   };
-  add("--partition=", slurm.partition);
-  add("--account=", slurm.account);
-  add("--qos=", slurm.qos);
-  add("--time=", slurm.time_limit);
-  if (slurm.gpus_per_node > 0) words.push_back(fmt::format("--gres=gpu:{}", slurm.gpus_per_node));
-  words.insert(words.end(), slurm.options.begin(), slurm.options.end());
+  add("--partition=", request.partition);
+  add("--account=", request.account);
+  add("--qos=", request.qos);
+  add("--time=", request.time_limit);
+  if (request.gpus_per_node > 0)
+    words.push_back(fmt::format("--gres=gpu:{}", request.gpus_per_node));
+  words.insert(words.end(), request.options.begin(), request.options.end());
   return words;
 }
 
@@ -184,8 +185,9 @@ std::string batch_script(const BatchJob& job) {
   std::string srun = "srun";
   for (const std::string& option : job.srun_options) srun += " " + quote(option);
   return fmt::format("#!/bin/sh\nset -- {} {} {} {} {}\nnode={}\nsrun_here() {{ {} \"$@\"; }}\n{}",
-                     quote(job.engine), quote(job.run_dir), job.slurm.nodes, quote(job.part_dir(0)),
-                     job.goes_on ? 1 : 0, quote(kNodeScript), srun, kJobScript);
+                     quote(job.engine), quote(job.run_dir), job.request.nodes,
+                     quote(job.part_dir(0)), job.goes_on ? 1 : 0, quote(kNodeScript), srun,
+                     kJobScript);
 }
 
 }  // namespace heddle::remote

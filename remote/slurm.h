@@ -13,13 +13,13 @@
 namespace heddle::remote {
 
 /// Names and numbers that sbatch can read; options that do not contradict what Heddle sets.
-Result<> check(const Slurm& slurm);
+Result<> check_slurm(const JobRequest& request);
 
 /// A run as a job: on each node one supervisor, started by srun.
 struct BatchJob {
   std::string name;     // of the run, [A-Za-z0-9._-]{1,64}
   std::string comment;  // identifies the run: jobs are looked for by it
-  Slurm slurm;
+  JobRequest request;
   int32_t ranks_per_node = 1;
   bool goes_on =
       false;  // it keeps checkpoints: ended for its time limit, it is put into the queue again

@@ -58,7 +58,8 @@ std::vector<PartitionNodes> partitions_from(const std::string& sinfo) {
   return partitions;
 }
 
-Result<PartitionNodes> nodes_for(const Slurm& slurm, const std::vector<PartitionNodes>& all) {
+Result<PartitionNodes> nodes_for(const JobRequest& request,
+                                 const std::vector<PartitionNodes>& all) {
   std::string names;
   std::vector<PartitionNodes> there;
   for (const PartitionNodes& nodes : all) {
@@ -66,25 +67,25 @@ Result<PartitionNodes> nodes_for(const Slurm& slurm, const std::vector<Partition
       names += (names.empty() ? "" : "|") + nodes.partition;
     // A job may name several partitions; it runs in one of them.
     const bool asked =
-        ("," + slurm.partition + ",").find("," + nodes.partition + ",") != std::string::npos;
-    if (slurm.partition.empty() ? nodes.is_default : asked) there.push_back(nodes);
+        ("," + request.partition + ",").find("," + nodes.partition + ",") != std::string::npos;
+    if (request.partition.empty() ? nodes.is_default : asked) there.push_back(nodes);
   }
   if (there.empty())
-    return slurm.partition.empty()
+    return request.partition.empty()
                ? fail("there is no default partition; valid: {}", names)
-               : fail("there is no partition {}; valid: {}", slurm.partition, names);
+               : fail("there is no partition {}; valid: {}", request.partition, names);
   if (std::ranges::none_of(there, &PartitionNodes::up))
     return fail("the partition {} is down", there.front().partition);
   std::erase_if(there, [](const PartitionNodes& nodes) { return !nodes.up; });
   const auto most = std::ranges::max_element(there, {}, &PartitionNodes::gpus)->gpus;
-  std::erase_if(there, [&](const PartitionNodes& n) { return n.gpus < slurm.gpus_per_node; });
+  std::erase_if(there, [&](const PartitionNodes& n) { return n.gpus < request.gpus_per_node; });
   if (there.empty())
-    return fail("no node of the partition has {} GPUs; valid: at most {}", slurm.gpus_per_node,
+    return fail("no node of the partition has {} GPUs; valid: at most {}", request.gpus_per_node,
                 most);
   int64_t count = 0;
   for (const PartitionNodes& nodes : there) count += nodes.nodes;
-  if (count < slurm.nodes)
-    return fail("the job asks for {} nodes, and the partition has {} of the kind", slurm.nodes,
+  if (count < request.nodes)
+    return fail("the job asks for {} nodes, and the partition has {} of the kind", request.nodes,
                 count);
   return *std::ranges::min_element(there, {}, &PartitionNodes::cores);
 }
@@ -122,9 +123,9 @@ std::vector<ClusterNode> cluster_nodes_from(const std::string& scontrol) {
   return nodes;
 }
 
-std::vector<ClusterNode> nodes_in(const Slurm& slurm, const std::string& default_partition,
+std::vector<ClusterNode> nodes_in(const JobRequest& request, const std::string& default_partition,
                                   std::vector<ClusterNode> all) {
-  const auto wanted = split(slurm.partition.empty() ? default_partition : slurm.partition, ',');
+  const auto wanted = split(request.partition.empty() ? default_partition : request.partition, ',');
   std::erase_if(all, [&](const ClusterNode& node) {
     return std::ranges::none_of(node.partitions, [&](const std::string& partition) {
       return std::ranges::find(wanted, partition) != wanted.end();

@@ -29,7 +29,7 @@ std::vector<PartitionNodes> partitions_from(const std::string& sinfo);
 
 /// The nodes that a job of these options can get: of its partition, or of the default one, with
 /// enough GPUs; the smallest kind of them. An error says what there is instead.
-Result<PartitionNodes> nodes_for(const Slurm& slurm, const std::vector<PartitionNodes>& all);
+Result<PartitionNodes> nodes_for(const JobRequest& request, const std::vector<PartitionNodes>& all);
 
 /// A node, and how much of it jobs have.
 struct ClusterNode {
@@ -53,7 +53,7 @@ std::vector<std::string> show_nodes_words();
 /// Lines that are none are left out.
 std::vector<ClusterNode> cluster_nodes_from(const std::string& scontrol);
 /// The nodes that a job of these options may get: of its partitions, or of the default one.
-std::vector<ClusterNode> nodes_in(const Slurm& slurm, const std::string& default_partition,
+std::vector<ClusterNode> nodes_in(const JobRequest& request, const std::string& default_partition,
                                   std::vector<ClusterNode> all);
 
 }  // namespace heddle::remote

@@ -8,8 +8,8 @@
 #include "base/json_number.h"
 #include "base/json_text.h"
 #include "base/read_json.h"
+#include "remote/batch_systems.h"
 #include "remote/container.h"
-#include "remote/slurm.h"
 
 namespace heddle::remote {
 namespace {
@@ -26,13 +26,13 @@ bool is_name(std::string_view text) {
 
 }  // namespace
 
-size_t Target::parts() const { return slurm ? static_cast<size_t>(slurm->nodes) : hosts.size(); }
+size_t Target::parts() const { return job ? static_cast<size_t>(job->nodes) : hosts.size(); }
 
-const Host& Target::host_of(size_t part) const { return slurm ? hosts[0] : hosts[part]; }
+const Host& Target::host_of(size_t part) const { return job ? hosts[0] : hosts[part]; }
 
 std::string Target::part_name(size_t part) const {
-  if (!slurm) return hosts[part].name;
-  return slurm->nodes == 1 ? name : fmt::format("node {} of {}", part, name);
+  if (!job) return hosts[part].name;
+  return job->nodes == 1 ? name : fmt::format("node {} of {}", part, name);
 }
 
 Host host_here() {
@@ -142,10 +142,11 @@ Result<> check_start_files(const Target& target) {
   if (target.container.empty()) return {};
   const Result<Container> container = parse_container(target.container);
   if (!container) return fail("target {}: {}", target.name, container.error().message);
-  if (container->kind == Container::Kind::pyxis && !target.slurm)
+  if (container->kind == Container::Kind::pyxis &&
+      !(target.job && batch_system(target.job->system)->has_pyxis))
     return fail("target {}: pyxis is a part of Slurm; valid elsewhere: apptainer:IMAGE",
                 target.name);
-  if (!target.slurm && target.hosts[0].is_this_machine())
+  if (!target.job && target.hosts[0].is_this_machine())
     return fail(
         "target {}: containers are for hosts over SSH and for Slurm, whose engine is in "
         "their root",
@@ -163,11 +164,14 @@ Result<> check(const Target& target) {
   if (!target.root.starts_with('/') && !target.root.starts_with("~/")) {
     return fail("target {}: root \"{}\" is no folder; valid: /… or ~/…", target.name, target.root);
   }
-  if (target.slurm) {
+  if (target.job) {
+    const BatchSystem* system = batch_system(target.job->system);
+    if (!system)
+      return fail("target {}: there is no batch system \"{}\"", target.name, target.job->system);
     if (target.hosts.size() > 1)
-      return fail("target {}: a cluster is reached through one login node, not {}", target.name,
-                  target.hosts.size());
-    if (const Result<> asked = check(*target.slurm); !asked)
+      return fail("target {}: {} is reached through one {}, not {}", target.name, system->name,
+                  system->host, target.hosts.size());
+    if (const Result<> asked = system->check(*target.job); !asked)
       return fail("target {}: {}", target.name, asked.error().message);
   }
   if (const Result<> checked = check_folder(target, "root", target.root); !checked) return checked;
@@ -200,28 +204,24 @@ constexpr std::pair<const char*, std::string Host::*> kRareFields[] = {
     {"control_path", &Host::control_path},
     {"jump_control_path", &Host::jump_control_path}};
 
-json json_of(const Slurm& slurm) {
-  return {{"partition", slurm.partition},
-          {"account", slurm.account},
-          {"qos", slurm.qos},
-          {"time_limit", slurm.time_limit},
-          {"nodes", slurm.nodes},
-          {"gpus_per_node", slurm.gpus_per_node},
-          {"cpus_per_node", slurm.cpus_per_node},
-          {"options", slurm.options}};
+json json_of(const JobRequest& request) {
+  json object = json::object();
+  for (const JobField& field : batch_system(request.system)->fields)
+    std::visit([&](auto member) { object[field.key] = request.*member; }, field.member);
+  return object;
 }
 
-Slurm slurm_from(const json& object) {
-  Slurm slurm;
-  slurm.partition = object.value("partition", "");
-  slurm.account = object.value("account", "");
-  slurm.qos = object.value("qos", "");
-  slurm.time_limit = object.value("time_limit", "");
-  slurm.nodes = whole_or(object, "nodes", slurm.nodes);
-  slurm.gpus_per_node = whole_or(object, "gpus_per_node", slurm.gpus_per_node);
-  slurm.cpus_per_node = whole_or(object, "cpus_per_node", slurm.cpus_per_node);
-  slurm.options = object.value("options", slurm.options);
-  return slurm;
+JobRequest request_from(const BatchSystem& system, const json& object) {
+  JobRequest request{.system = system.key};
+  const auto read = [&](const char* key, auto& value) {
+    if constexpr (std::is_integral_v<std::remove_reference_t<decltype(value)>>)
+      value = whole_or(object, key, value);
+    else
+      value = object.value(key, value);
+  };
+  for (const JobField& field : system.fields)
+    std::visit([&](auto member) { read(field.key, request.*member); }, field.member);
+  return request;
 }
 
 }  // namespace
@@ -250,7 +250,7 @@ std::string to_json(const Target& target) {
   json object{
       {"name", target.name}, {"hosts", hosts}, {"root", target.root}, {"accepted_keys", keys}};
   if (target.public_addresses) object["public"] = true;
-  if (target.slurm) object["slurm"] = json_of(*target.slurm);
+  if (target.job) object[target.job->system] = json_of(*target.job);
   if (!target.prelude.empty()) object["prelude"] = target.prelude;
   if (!target.container.empty()) object["container"] = target.container;
   if (!target.data_root.empty()) object["data_root"] = target.data_root;
@@ -269,7 +269,8 @@ Result<Target> target_from_json(const std::string& text) {
     target.container = object.value("container", "");
     target.data_root = object.value("data_root", "");
     target.public_addresses = object.value("public", target.public_addresses);
-    if (object.contains("slurm")) target.slurm = slurm_from(object.at("slurm"));
+    for (const BatchSystem& system : batch_systems())
+      if (object.contains(system.key)) target.job = request_from(system, object.at(system.key));
     for (const json& item : object.at("hosts")) {
       Host host;
       host.name = item.value("name", host.name);

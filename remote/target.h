@@ -38,8 +38,10 @@ struct AcceptedKey {
   bool operator==(const AcceptedKey&) const = default;
 };
 
-/// A job's options. Empty texts and zeros leave them to the cluster.
-struct Slurm {
+/// The jobs that a batch system is asked for: the fields of all systems; each has some of them
+/// (batch_systems.h). Empty texts and zeros leave them to the system.
+struct JobRequest {
+  std::string system = {};  // "slurm"
   std::string partition = {};
   std::string account = {};
   std::string qos = {};
@@ -47,19 +49,19 @@ struct Slurm {
   int32_t nodes = 1;
   int32_t gpus_per_node = 0;
   int32_t cpus_per_node = 0;              // 0: one for each rank
-  std::vector<std::string> options = {};  // further ones of sbatch, "--NAME" or "--NAME=VALUE" each
-  bool operator==(const Slurm&) const = default;
+  std::vector<std::string> options = {};  // further ones, "--NAME" or "--NAME=VALUE" each
+  bool operator==(const JobRequest&) const = default;
 };
 
-/// A named set of hosts; rank 0 runs on the first of them. Of a Slurm cluster: its login node
-/// alone.
+/// A named set of hosts; rank 0 runs on the first of them. With a batch system: the one host that
+/// takes jobs, such as a cluster's login node.
 struct Target {
   std::string name;
   std::vector<Host> hosts;
   std::string root = "~/.heddle";  // folder on each host: engines, blobs, runs
   std::vector<AcceptedKey> accepted_keys;
   bool public_addresses = false;  // its ranks may listen where the internet reaches them
-  std::optional<Slurm> slurm;     // ranks run in a job's nodes, which share `root` with the host
+  std::optional<JobRequest> job;  // ranks run in a job's nodes, which share `root` with the host
   /// A file of this machine that the shell sources which starts a supervisor; empty: none.
   std::string prelude = {};
   /// A container for supervisors and ranks, "KIND:IMAGE" (container.h); empty: none.

@@ -31,8 +31,8 @@ struct Identity {
   uint64_t owner = 0;
   bool own_and_empty = false;  // and nobody else can write it
 
-  /// The number of a device is another one after a restart, or once a disk is in another slot: it
-  /// counts only where no time of birth tells files apart.
+  /// A device's number changes after a restart, or when a disk moves to another slot: it counts
+  /// only where the file system keeps no birth times.
   bool operator==(const Identity& other) const {
     return inode == other.inode && born == other.born && (born != 0 || device == other.device);
   }
@@ -84,13 +84,13 @@ Result<> write_list(const std::vector<Listed>& list) {
   return written ? file->take_place() : written;
 }
 
-/// Whether there is another file now where this one was. One that is out of reach stays listed.
+/// Whether another file has taken this one's path. A file that is out of reach stays listed.
 bool is_replaced(const Listed& listed) {
   const auto now = identity_of(listed.path);
   return now && !(*now == listed.identity);
 }
 
-/// The default store of a time before there was a list, where only its owner could have put it.
+/// The default store, if it is from before the list existed: only its owner can have put it there.
 std::optional<Identity> own_default() {
   std::error_code error;
   if (fs::exists(list_file(), error)) return std::nullopt;

@@ -46,7 +46,7 @@ std::string describe_stop(const storage::RunDetail& run) {
         steps_of(run));
   const std::string folder = folder_of(run);
   const std::string where = folder.empty() ? "" : " in " + folder;
-  // It may have done steps that nobody has taken in yet.
+  // It may have done steps that are not in the store yet.
   if (run.summary.steps == 0)
     return fmt::format(
         "Before its first step it just ends: there is nothing to keep. After that it "

@@ -7,8 +7,8 @@
 namespace heddle::holdings {
 namespace {
 
-/// Groups that sum a parameter's gradient: the two ends of a pipeline that are tied, the replicas,
-/// and the tensor-parallel ranks where they see different tokens or heads.
+/// Groups that sum a parameter's gradient: a pipeline's first and last stages if they share it, the
+/// replicas, and the tensor-parallel ranks if they see different tokens or heads.
 std::vector<std::string> sums(const recipe::Recipe& recipe, const recipe::Layout& layout,
                               const recipe::Parameter& parameter) {
   std::vector<std::string> groups;

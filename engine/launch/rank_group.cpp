@@ -185,7 +185,7 @@ runs::End RankGroup::run() {
   while (any_running()) {
     const int signal = wait_for_signal(patience());
     if (signal != 0 && signal != SIGCHLD) obey(signal);
-    // Also without SIGCHLD: several deaths may come as one.
+    // Without a SIGCHLD, too: several deaths may raise only one.
     const Process* failed = reap();
     tell_stopped();
     if (!directory_lost_ && any_running() && is_directory_gone()) {
@@ -245,11 +245,11 @@ void RankGroup::obey(int signal) {
     return;
   }
   const bool again = stop_asked_;
-  // Slurm says SIGTERM several times where it takes a job's nodes; its kill is SIGQUIT.
+  // Slurm sends SIGTERM several times when it takes a job's nodes; its kill is SIGQUIT.
   if (again && signal == SIGTERM && std::getenv("SLURM_JOB_ID") != nullptr) return;
   stop_asked_ = true;
   if (signal == SIGQUIT || again) {
-    // One that has been killed for its delay already was not killed by this.
+    // Ranks that were killed before, for missing their deadline, were not killed by this.
     kill_asked_ |= !killed_;
     log_(Level::info, "kill asked for");
     kill();
@@ -288,7 +288,7 @@ const RankGroup::Process* RankGroup::reap() {
     }
   }
   for (const Process* process : died) {
-    ::kill(-process->id.pid, SIGKILL);  // what it may have left behind in its group
+    ::kill(-process->id.pid, SIGKILL);  // processes that it may have left in its group
     const bool done = WIFEXITED(process->status) && WEXITSTATUS(process->status) == 0;
     if (!done || process->failed)
       log_(process->failed ? Level::error : Level::info,
@@ -365,7 +365,7 @@ bool RankGroup::may_restart() const {
     if (!process.failed) return false;
     if (WIFEXITED(process.status))
       return WEXITSTATUS(process.status) == 2 || process.word.heard().lasting;
-    const int signal = WTERMSIG(process.status);  // these are a person's
+    const int signal = WTERMSIG(process.status);  // a person sends these
     return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT;
   });
 }
@@ -419,7 +419,7 @@ runs::End RankGroup::end_of_failed(const Process& failed) const {
   end.exit_code = !signalled && WEXITSTATUS(failed.status) == 2 ? 2 : 1;
   if (signalled) end.signal = signal_name(WTERMSIG(failed.status));
   end.cause = telemetry::process_text(failed.rank, how_it_ended(failed));
-  // A full disk takes what it has written, but not what it has said.
+  // On a full disk its stderr is lost, but not its last word.
   const std::string said = failed.word.heard().cause;
   const std::string line = last_line(said.empty() ? output_of(failed.rank) : said);
   if (!line.empty()) end.cause += ": " + line;
@@ -460,7 +460,7 @@ void RankGroup::terminate(double grace_seconds) {
   kill_at_ = steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
                                        std::chrono::duration<double>(grace_seconds));
   signal_running(SIGTERM);
-  // One that is stopped takes its SIGTERM when it goes on.
+  // A stopped process handles SIGTERM only once it continues.
   signal_running(SIGCONT);
 }
 

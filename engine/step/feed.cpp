@@ -16,7 +16,7 @@ at::Tensor tensor_with(const std::vector<int64_t>& numbers, const std::vector<in
   return at::tensor(numbers).view(sizes);
 }
 
-// The tokens of sequences that one context-parallel rank has.
+// A context-parallel rank's tokens of each sequence.
 class Part {
  public:
   Part(const recipe::Recipe& recipe, const recipe::Mesh& mesh, int64_t rank)
@@ -30,7 +30,7 @@ class Part {
     return from([&](int64_t sequence, int64_t token) { return all[sequence * seq_len_ + token]; });
   }
 
-  /// int64 [B, tokens]: what `number(sequence, token)` gives.
+  /// int64 [B, tokens]: `number(sequence, token)` for each.
   template <typename Number>
   at::Tensor from(const Number& number) const {
     std::vector<int64_t> numbers;
@@ -44,7 +44,7 @@ class Part {
   std::vector<int64_t> tokens_;
 };
 
-// Where pieces of keys begin on a rank: of its one call of attention, or of each of a ring's.
+// Where a rank's pieces of keys begin: for its one attention call, or for each call of a ring.
 at::Tensor key_starts(const recipe::Recipe& recipe, const recipe::Mesh& mesh, int64_t rank,
                       const std::vector<int64_t>& sizes) {
   return tensor_with(parallel::key_starts_of(mesh.index(rank, recipe::kCp), mesh.size(recipe::kCp),
@@ -56,7 +56,7 @@ bool is_ring(const recipe::Recipe& recipe) {
   return recipe.parallelism.cp > 1 && recipe.parallelism.cp_mode == recipe::ContextMode::ring;
 }
 
-// Keys of a call of attention.
+// The keys of an attention call.
 int64_t keys_of_call(const recipe::Recipe& recipe) {
   return recipe.data.seq_len / (is_ring(recipe) ? recipe.parallelism.cp : 1);
 }
@@ -101,7 +101,7 @@ runtime::NamedTensors batch_tensors(const recipe::Recipe& recipe, const recipe::
       part.from([&](int64_t sequence, int64_t token) { return token - begin(sequence, token); });
   const auto inputs = batch_inputs(recipe);
   if (!inputs.contains("first_key")) return tensors;
-  // Ulysses attends with all tokens; other modes with this rank's.
+  // With Ulysses the queries are all tokens; in other modes they are this rank's.
   const bool all = inputs.at("first_key").back() == s && mesh.size(recipe::kCp) > 1;
   const Part queries = all ? Part(recipe, {}, 0) : part;
   const at::Tensor first = queries.from(begin),

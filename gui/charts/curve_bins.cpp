@@ -12,7 +12,7 @@ namespace {
 
 using Bins = std::vector<storage::Bin>;
 
-/// The bins of several ranks as one's, as the metric says. Ranks report at the same steps.
+/// Folds several ranks' bins into one curve's, as the metric says. Ranks report at the same steps.
 Bins folded(std::vector<std::pair<int32_t, storage::Bin>> all, const telemetry::Metric& metric) {
   std::ranges::stable_sort(all, {}, [](const auto& each) { return each.second.last_step; });
   Bins bins;
@@ -109,7 +109,7 @@ Result<CurveBins> readBins(storage::Reader& reader, const CurveRun& run, const s
   auto read = readRanks(reader, run, metric, name, range, points);
   if (!read || read->ranks.size() < 2 || read->bins.back().last_step == read->complete) return read;
   if (std::ranges::all_of(read->bins, [](const auto& bin) { return bin.count == 1; })) return read;
-  // Some ranks are ahead: bins of an unequal number of samples would not be of the same steps.
+  // Some ranks are ahead: bins of unequal numbers of samples would cover different steps.
   auto both = readRanks(reader, run, metric, name, {range.first, read->complete}, points);
   if (!both) return both;
   const auto rest = readRanks(reader, run, metric, name, {read->complete + 1, range.last}, points);

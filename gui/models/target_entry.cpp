@@ -3,14 +3,17 @@
 #include <QObject>
 
 #include "gui/format.h"
+#include "remote/batch_systems.h"
 
 namespace heddle::gui {
 
 QString addressOf(const TargetEntry& entry) {
   if (entry.isThisMachine()) return QObject::tr("this computer, no SSH");
+  const QString system =
+      entry.target.job ? remote::batch_system(entry.target.job->system)->name : QString();
   if (entry.target.hosts.front().is_this_machine())
-    return entry.target.slurm ? QObject::tr("Slurm on this computer")
-                              : QObject::tr("this computer, no SSH");
+    return entry.target.job ? QObject::tr("%1 on this computer").arg(system)
+                            : QObject::tr("this computer, no SSH");
   QStringList hosts;
   for (const remote::Host& host : entry.target.hosts) {
     QString text = QString::fromStdString(host.address);
@@ -21,7 +24,7 @@ QString addressOf(const TargetEntry& entry) {
     hosts << text;
   }
   const QString all = hosts.join(QStringLiteral(", "));
-  return entry.target.slurm ? QObject::tr("Slurm behind %1").arg(all) : all;
+  return entry.target.job ? QObject::tr("%1 behind %2").arg(system, all) : all;
 }
 
 QString equipmentOf(const TargetEntry& entry) {

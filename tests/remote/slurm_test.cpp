@@ -52,7 +52,7 @@ BatchJob job_of(int nodes) {
   BatchJob job;
   job.name = "debug";
   job.comment = "heddle:20261127-debug-1f3a";
-  job.slurm.nodes = nodes;
+  job.request.nodes = nodes;
   job.ranks_per_node = 4;
   job.engine = "/shared/it's/engine";
   job.run_dir = "/shared/$(touch /tmp/x)/`id`/\"a b\"";
@@ -71,13 +71,13 @@ class SlurmTest : public QObject {
  private Q_SLOTS:
   void sbatch_is_given_what_the_target_says() {
     BatchJob job = job_of(2);
-    job.slurm.partition = "train,gpu";
-    job.slurm.account = "physics";
-    job.slurm.qos = "long";
-    job.slurm.time_limit = "2-12:30:00";
-    job.slurm.gpus_per_node = 4;
-    job.slurm.options = {"--mem=0", "--constraint=a100|h100"};
-    VERIFY_RESULT(check(job.slurm));
+    job.request.partition = "train,gpu";
+    job.request.account = "physics";
+    job.request.qos = "long";
+    job.request.time_limit = "2-12:30:00";
+    job.request.gpus_per_node = 4;
+    job.request.options = {"--mem=0", "--constraint=a100|h100"};
+    VERIFY_RESULT(check_slurm(job.request));
     const auto words = sbatch_words(job);
     QCOMPARE(words.front(), std::string("sbatch"));
     for (const char* word :
@@ -85,7 +85,7 @@ class SlurmTest : public QObject {
           "--cpus-per-task=4", "--partition=train,gpu", "--account=physics", "--qos=long",
           "--time=2-12:30:00", "--gres=gpu:4", "--mem=0", "--constraint=a100|h100"})
       QVERIFY2(has(words, word), word);
-    job.slurm = {.cpus_per_node = 96};
+    job.request = {.cpus_per_node = 96};
     const auto plain = sbatch_words(job);
     QVERIFY(has(plain, "--cpus-per-task=96") && has(plain, "--no-requeue"));
     job.goes_on = true;
@@ -223,13 +223,13 @@ class SlurmTest : public QObject {
     QFETCH(QString, field);
     QFETCH(QString, value);
     QFETCH(QString, words);
-    Slurm slurm;
+    JobRequest request;
     const std::string text = value.toStdString();
-    if (field == "partition") slurm.partition = text;
-    if (field == "account") slurm.account = text;
-    if (field == "time") slurm.time_limit = text;
-    if (field == "option") slurm.options = {text};
-    VERIFY_SAYS(check(slurm), words.toStdString());
+    if (field == "partition") request.partition = text;
+    if (field == "account") request.account = text;
+    if (field == "time") request.time_limit = text;
+    if (field == "option") request.options = {text};
+    VERIFY_SAYS(check_slurm(request), words.toStdString());
   }
 
   void the_jobs_number() {
@@ -316,9 +316,9 @@ class SlurmTest : public QObject {
     QCOMPARE(all[2].reason, std::string("row remaps of GPU 3"));
     QCOMPARE(all[3].reason, std::string("Not responding"));
     QCOMPARE(all[3].gpus, 0);
-    const auto names = [&](const Slurm& slurm) {
+    const auto names = [&](const JobRequest& request) {
       std::string names;
-      for (const ClusterNode& node : nodes_in(slurm, "cpu", all)) names += node.name + " ";
+      for (const ClusterNode& node : nodes_in(request, "cpu", all)) names += node.name + " ";
       return names;
     };
     QCOMPARE(names({.partition = "h100"}), std::string("n1 n2 n3 "));
@@ -329,19 +329,31 @@ class SlurmTest : public QObject {
   void a_target_keeps_its_options() {
     Target target = this_machine();
     target.name = "alps";
-    target.slurm = {.partition = "gpu",
-                    .account = "p",
-                    .qos = "q",
-                    .time_limit = "90",
-                    .nodes = 3,
-                    .gpus_per_node = 4,
-                    .cpus_per_node = 64,
-                    .options = {"--mem=0"}};
+    target.job = {.system = "slurm",
+                  .partition = "gpu",
+                  .account = "p",
+                  .qos = "q",
+                  .time_limit = "90",
+                  .nodes = 3,
+                  .gpus_per_node = 4,
+                  .cpus_per_node = 64,
+                  .options = {"--mem=0"}};
     QCOMPARE(must(target_from_json(to_json(target))), target);
+    // As every Heddle since the first with Slurm has kept it.
+    QVERIFY(to_json(target).find(
+                "\"slurm\":{\"account\":\"p\",\"cpus_per_node\":64,\"gpus_per_node\":4,"
+                "\"nodes\":3,\"options\":[\"--mem=0\"],\"partition\":\"gpu\",\"qos\":\"q\","
+                "\"time_limit\":\"90\"}") != std::string::npos);
+    const Target sparse =
+        must(target_from_json("{\"name\": \"alps\", \"hosts\": [{}], \"slurm\": {\"nodes\": 2}}"));
+    QCOMPARE(sparse.job, std::optional(JobRequest{.system = "slurm", .nodes = 2}));
     QCOMPARE(target.parts(), size_t{3});
     QVERIFY(&target.host_of(2) == &target.hosts[0]);
     QCOMPARE(target.part_name(2), std::string("node 2 of alps"));
-    target.slurm->options = {"--wrap=id"};
+    target.job->system = "pbs";
+    VERIFY_SAYS(check(target), "target alps: there is no batch system \"pbs\"");
+    target.job->system = "slurm";
+    target.job->options = {"--wrap=id"};
     VERIFY_SAYS(target_from_json(to_json(target)), "target alps: option \"--wrap=id\"");
   }
 };

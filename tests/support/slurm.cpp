@@ -197,9 +197,9 @@ remote::Target Slurm::target(int nodes) const {
   target.name = "cluster";
   target.hosts = {remote::host_here()};
   target.root = folder_ + "/shared/heddle";
-  target.slurm.emplace();
-  target.slurm->partition = "train";
-  target.slurm->nodes = nodes;
+  target.job = {.system = "slurm"};
+  target.job->partition = "train";
+  target.job->nodes = nodes;
   return target;
 }
 

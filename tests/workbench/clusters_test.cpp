@@ -8,12 +8,14 @@
 
 #include "base/process.h"
 #include "engine/runs/run_files.h"
+#include "remote/batch_systems.h"
 #include "remote/connect.h"
 #include "remote/start_script.h"
 #include "tests/support/slurm.h"
 #include "tests/support/sshd.h"
 #include "tests/support/test_class.h"
 #include "tests/workbench/run_fixture.h"
+#include "workbench/backend.h"
 #include "workbench/control.h"
 #include "workbench/targets.h"
 #include "workbench/workbench.h"
@@ -212,6 +214,15 @@ class ClustersTest : public QObject {
     contains(run.error().message, "; it printed last \"no node left\"");
     contains(run.error().message, "/prelude.log)");
     QVERIFY(fixture_->detail(*run.error().run).summary.state == RunState::failed);
+  }
+
+  void every_batch_system_has_a_backend() {
+    for (const remote::BatchSystem& system : remote::batch_systems()) {
+      remote::Target target = remote::this_machine();
+      target.job = {.system = system.key};
+      QCOMPARE(backend_of(target).kind(), std::string(system.key));
+    }
+    QCOMPARE(backend_of(remote::this_machine()).kind(), std::string("local"));
   }
 
   void this_machine_is_a_target_of_several_names() {

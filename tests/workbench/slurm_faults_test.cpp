@@ -131,7 +131,7 @@ class SlurmFaultsTest : public QObject {
     const auto login = login_node();
     LaunchRequest request = fixture_->job_request(9999, 20);
     request.target = behind(*login);
-    request.target.slurm->options = {"--hold"};
+    request.target.job->options = {"--hold"};
     const auto run = fixture_->launched(request);
     QCOMPARE(fixture_->state(run.id), RunState::waiting);
     VERIFY_RESULT(change_job(fixture_->detail(run.id), {.hold = JobChange::Hold::release}));
@@ -152,7 +152,7 @@ class SlurmFaultsTest : public QObject {
     const int runs = qEnvironmentVariableIsSet("HEDDLE_ALL") ? 200 : 4;
     const auto login = login_node();
     Place place = place_on(behind(*login));
-    place.target.slurm->options = {"--hold"};
+    place.target.job->options = {"--hold"};
     std::mt19937 random(7);
     std::vector<std::string> comments;
     int broken = 0;

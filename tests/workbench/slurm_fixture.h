@@ -33,7 +33,7 @@ struct SlurmFixture : RunFixture {
   /// A job that Slurm does not start.
   storage::CreatedRun held(int steps = 5) const {
     LaunchRequest request = job_request(steps);
-    request.target.slurm->options = {"--hold"};
+    request.target.job->options = {"--hold"};
     return launched(request);
   }
 

@@ -264,7 +264,7 @@ class SlurmRunsTest : public QObject {
     QFETCH(QString, words);
     LaunchRequest bad = fixture_->job_request(5, 1, nodes);
     bad.sets = {fmt::format("hardware.ranks={}", 2 * nodes)};
-    bad.target.slurm->partition = partition.toStdString();
+    bad.target.job->partition = partition.toStdString();
     const auto run = workbench::launch(fixture_->workbench->writer(), bad);
     QVERIFY(!run);
     QVERIFY(run.error().refused && !run.error().run);
@@ -275,7 +275,7 @@ class SlurmRunsTest : public QObject {
   // Slurm itself refuses: its words are the cause, and nothing waits in the queue.
   void what_sbatch_refuses_is_told() {
     LaunchRequest bad = fixture_->job_request(5);
-    bad.target.slurm->options = {"--dependency=nonsense"};
+    bad.target.job->options = {"--dependency=nonsense"};
     const auto run = workbench::launch(fixture_->workbench->writer(), bad);
     QVERIFY(!run);
     QVERIFY2(run.error().message.find("Slurm did not take the job: ") != std::string::npos,

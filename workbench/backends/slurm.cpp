@@ -1,6 +1,7 @@
 #include "workbench/backends/slurm.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include "base/clock.h"
 #include "base/excerpt.h"
@@ -83,26 +84,26 @@ probe::Check shared_folder(const std::string& root, const std::string& kind) {
 
 /// The nodes' equipment in place of the login node's.
 void take_over(probe::Report& report, const remote::PartitionNodes& nodes,
-               const remote::Slurm& slurm) {
-  report.cores = slurm.cpus_per_node > 0 ? slurm.cpus_per_node : nodes.cores;
+               const remote::JobRequest& request) {
+  report.cores = request.cpus_per_node > 0 ? request.cpus_per_node : nodes.cores;
   report.memory_bytes = report.available_bytes = nodes.memory_bytes;
   report.shared_memory_bytes = nodes.memory_bytes / 2;  // what Linux makes of /dev/shm
   report.gpu_fault.clear();
   probe::Gpu gpu;
   gpu.name = nodes.gpu_kind.empty() ? "GPU" : nodes.gpu_kind;
-  report.gpus.assign(static_cast<size_t>(slurm.gpus_per_node), gpu);
+  report.gpus.assign(static_cast<size_t>(request.gpus_per_node), gpu);
   std::erase_if(report.checks, [](const probe::Check& check) {
     return check.of_gpus || check.name == "cores" || check.name == "memory" ||
            check.name == "/dev/shm" || check.name == "GPUs" || check.name == "load";
   });
 }
 
-std::string text_of(const remote::PartitionNodes& nodes, const remote::Slurm& slurm) {
+std::string text_of(const remote::PartitionNodes& nodes, const remote::JobRequest& request) {
   std::string text = fmt::format("{}: {} node{} of {} cores and {}", nodes.partition, nodes.nodes,
                                  nodes.nodes == 1 ? "" : "s", nodes.cores,
                                  bytes_text(static_cast<double>(nodes.memory_bytes)));
   if (nodes.gpus > 0) text += fmt::format(", {} × {}", nodes.gpus, nodes.gpu_kind);
-  return text + fmt::format("; a job takes {}", slurm.nodes);
+  return text + fmt::format("; a job takes {}", request.nodes);
 }
 
 Result<probe::Report> report_of(remote::Node& node, const remote::Target& target) {
@@ -128,14 +129,14 @@ Result<probe::Report> report_of(remote::Node& node, const remote::Target& target
                               "Slurm's controller may be down: ask its administrators"});
     return report;
   }
-  const auto nodes = remote::nodes_for(*target.slurm, remote::partitions_from(listed->out));
+  const auto nodes = remote::nodes_for(*target.job, remote::partitions_from(listed->out));
   if (!nodes) {
     report->checks.push_back({"partition", Status::fail, nodes.error().message,
                               "edit the target: heddle targets add … --replace"});
     return report;
   }
-  take_over(*report, *nodes, *target.slurm);
-  report->checks.push_back({"partition", Status::pass, text_of(*nodes, *target.slurm), ""});
+  take_over(*report, *nodes, *target.job);
+  report->checks.push_back({"partition", Status::pass, text_of(*nodes, *target.job), ""});
   const auto queue = queue_text(node, nodes->partition);
   if (!queue) return fail(queue);
   report->checks.push_back({"queue", Status::pass, *queue, ""});
@@ -153,15 +154,18 @@ Result<std::optional<std::string>> job_of(remote::Node& node, const Share& share
   });
 }
 
-/// The last line that the job itself has printed: why its supervisors could not start.
+/// The last line that the job itself has printed: why its supervisors could not start. srun prints
+/// that a task has ended before or after it.
 std::string last_words(remote::Node& node, const std::string& run_dir, const std::string& id) {
   const std::string file = fmt::format("{}/slurm-{}.out", run_dir, id);
   const auto pieces = node.read({{file, 0, 1 << 16}});
   if (!pieces || !pieces->front()) return {};
-  std::string text = *pieces->front();
-  while (text.ends_with('\n')) text.pop_back();
-  if (text.empty()) return {};
-  return fmt::format(": {} ({})", excerpt(text.substr(text.rfind('\n') + 1), 500), file);
+  std::istringstream lines(*pieces->front());
+  std::string last;
+  for (std::string line; std::getline(lines, line);)
+    if (!line.empty() && (last.empty() || !line.starts_with("srun: "))) last = line;
+  if (last.empty()) return {};
+  return fmt::format(": {} ({})", excerpt(last, 500), file);
 }
 
 /// A job that has just ended by itself is no error.
@@ -198,14 +202,14 @@ remote::BatchJob batch_job(const Start& start) {
   const Share& first = start.place.shares.front();
   remote::BatchJob job{.name = start.launch.run,
                        .comment = "heddle:" + first.folder,
-                       .slurm = *start.place.target.slurm,
+                       .request = *start.place.target.job,
                        .ranks_per_node = first.local_ranks,
                        .goes_on = start.keeps_checkpoints,
                        .engine = first.engine(),
                        .run_dir = first.run_dir()};
   if (remote::has_start_script(start.place.target))
     job.engine = first.run_dir() + "/" + remote::kStartScript;
-  if (job.slurm.nodes > 1) job.run_dir.resize(job.run_dir.size() - 2);  // "-0"
+  if (job.request.nodes > 1) job.run_dir.resize(job.run_dir.size() - 2);  // "-0"
   return job;
 }
 
@@ -225,7 +229,7 @@ Result<std::string> submit(remote::Node& node, const remote::BatchJob& job) {
 
 /// The job's number in the run directories of the other parts; the first one has it already.
 Result<> keep_number(remote::Node& node, const remote::BatchJob& job, const std::string& id) {
-  for (size_t part = 1; part < static_cast<size_t>(job.slurm.nodes); ++part)
+  for (size_t part = 1; part < static_cast<size_t>(job.request.nodes); ++part)
     if (const Result<> put =
             node.put_bytes(id + "\n", job.part_dir(part) + "/" + remote::kJobFile, 0600);
         !put)
@@ -408,9 +412,9 @@ Result<std::optional<Job>> SlurmCluster::job(remote::Node& node, const Share& sh
 
 Result<> SlurmCluster::change(remote::Node& node, const Share& share,
                               const JobChange& change) const {
-  const remote::Slurm asked{
+  const remote::JobRequest asked{
       .partition = change.partition, .qos = change.qos, .time_limit = change.time_limit};
-  if (const Result<> valid = remote::check(asked); !valid) return valid;
+  if (const Result<> valid = remote::check_slurm(asked); !valid) return valid;
   const auto id = job_of(node, share);
   if (!id) return fail(id);
   if (!*id) return fail("{}: the run has not been submitted to Slurm", node.name());

@@ -9,7 +9,9 @@ namespace heddle::workbench {
 class SlurmCluster final : public Backend {
  public:
   std::string kind() const override { return "slurm"; }
-  bool runs(const remote::Target& target) const override { return target.slurm.has_value(); }
+  bool runs(const remote::Target& target) const override {
+    return target.job && target.job->system == kind();
+  }
   bool has_our_files() const override { return false; }
   bool ends_parts() const override { return true; }
   std::string located(const std::string& path, const remote::Host& host) const override;

@@ -35,11 +35,10 @@ Result<std::optional<ClusterNow>> SlurmCluster::cluster(const remote::Target& ta
   const auto all = remote::partitions_from(*partitions);
   const auto usual = std::ranges::find_if(all, &remote::PartitionNodes::is_default);
   const std::string default_partition = usual == all.end() ? "" : usual->partition;
-  now.partition = target.slurm->partition.empty() ? default_partition : target.slurm->partition;
+  now.partition = target.job->partition.empty() ? default_partition : target.job->partition;
   const auto shown = printed_by(node, remote::show_nodes_words());
   if (!shown) return fail(shown);
-  now.nodes =
-      remote::nodes_in(*target.slurm, default_partition, remote::cluster_nodes_from(*shown));
+  now.nodes = remote::nodes_in(*target.job, default_partition, remote::cluster_nodes_from(*shown));
   const auto user = printed_by(node, {"id", "-un"});
   if (!user) return fail(user);
   auto jobs = queued_jobs(node);

@@ -118,8 +118,7 @@ struct AddTargetOptions {
   std::vector<std::string> accepted_keys;  // fingerprints
   bool replace = false;                    // a target of that name
   bool public_addresses = false;
-  bool on_slurm = false;
-  remote::Slurm slurm;  // with on_slurm
+  remote::JobRequest job;  // without a system: runs are no jobs
 };
 
 struct RemoveTargetOptions {

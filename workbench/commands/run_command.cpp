@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "remote/ask_on_terminal.h"
+#include "remote/batch_systems.h"
 #include "storage/store.h"
 #include "workbench/commands/command.h"
 
@@ -339,47 +340,64 @@ class CommandLine {
     });
   }
 
-  void add_slurm(CLI::App& command) {
-    CLI::Option* slurm = command.add_flag(
-        "--slurm", add_target_.on_slurm, "runs are jobs of a Slurm cluster, one supervisor a node");
-    remote::Slurm& asks = add_target_.slurm;
-    const auto add = [&](const char* option, auto& value, const char* what, const char* type) {
-      return command.add_option(option, value, what)->type_name(type)->needs(slurm);
-    };
-    add("--partition", asks.partition, "default: the cluster's", "NAME");
-    add("--account", asks.account, "what the job is charged to", "NAME");
-    add("--qos", asks.qos, "quality of service", "NAME");
-    add("--time", asks.time_limit, "the time limit, as sbatch takes it", "TIME");
-    add("--nodes", asks.nodes, "that a job takes; default: 1", "N");
-    add("--gpus-per-node", asks.gpus_per_node, "default: none, ranks on CPUs", "N");
-    add("--cpus-per-node", asks.cpus_per_node, "default: one for each rank", "N");
-    add("--sbatch", asks.options, "a further option of sbatch, as in --sbatch=--mem=0; repeatable",
-        "OPTION")
-        ->expected(1)
-        ->take_all();
+  /// The options of a target whose runs are jobs.
+  void add_batch_systems(CLI::App& command) {
+    std::vector<CLI::Option*> flags;
+    for (const remote::BatchSystem& system : remote::batch_systems()) {
+      CLI::Option* flag = command.add_flag_callback(
+          flag_of(system), [this, &system] { add_target_.job.system = system.key; }, system.help);
+      for (CLI::Option* other : flags) flag->excludes(other);
+      flags.push_back(flag);
+      for (const remote::JobField& field : system.fields)
+        std::visit(
+            [&](auto member) {
+              add_job_option(command, field, add_target_.job.*member)->needs(flag);
+            },
+            field.member);
+    }
+  }
+
+  template <typename Value>
+  static CLI::Option* add_job_option(CLI::App& command, const remote::JobField& field,
+                                     Value& value) {
+    CLI::Option* option =
+        command.add_option(field.option, value, field.help)->type_name(field.type);
+    if constexpr (std::is_same_v<Value, std::vector<std::string>>) option->expected(1)->take_all();
+    return option;
+  }
+
+  static std::string flag_of(const remote::BatchSystem& system) {
+    return std::string("--") + system.key;
   }
 
   void add_add_target(CLI::App& targets) {
-    CLI::App* command = targets.add_subcommand(
-        "add", "Add hosts that are reached over SSH, or a Slurm cluster behind its login node");
+    std::string places, hosts, roots, images;
+    for (const remote::BatchSystem& system : remote::batch_systems()) {
+      const std::string flag = flag_of(system);
+      places += fmt::format(", or {}", system.place);
+      hosts += fmt::format("with {} the {}, without it this machine; ", flag, system.host);
+      if (system.has_many_nodes)
+        roots += fmt::format("; with {} on a file system that the nodes share", flag);
+      if (system.has_pyxis) images += fmt::format(", of {} also pyxis:IMAGE", system.name);
+    }
+    CLI::App* command =
+        targets.add_subcommand("add", "Add hosts that are reached over SSH" + places);
     command->add_option("NAME", add_target_.name, "what to call it")->required();
     command
-        ->add_option("--host", add_target_.hosts,
-                     "a host, or a name of ~/.ssh/config; repeatable; with --slurm the login node, "
-                     "without it this machine; this-machine: no SSH")
+        ->add_option(
+            "--host", add_target_.hosts,
+            "a host, or a name of ~/.ssh/config; repeatable; " + hosts + "this-machine: no SSH")
         ->type_name("[USER@]HOST[:PORT]")
         ->expected(1)
         ->take_all();
-    add_slurm(*command);
+    add_batch_systems(*command);
     command->add_option("--jump", add_target_.jump, "the host to go through")
         ->type_name("[USER@]HOST[:PORT]");
     command->add_option("--identity", add_target_.identity_file, "the key to log in with")
         ->type_name("FILE");
     command
-        ->add_option(
-            "--root", add_target_.root,
-            "Heddle's folder there; default: ~/.heddle; with --slurm on a file system that "
-            "the nodes share")
+        ->add_option("--root", add_target_.root,
+                     "Heddle's folder there; default: ~/.heddle" + roots)
         ->type_name("DIR");
     command
         ->add_option("--data-root", add_target_.data_root,
@@ -392,7 +410,7 @@ class CommandLine {
         ->type_name("FILE");
     command
         ->add_option("--container", add_target_.container,
-                     "that runs are started in: apptainer:IMAGE, of Slurm also pyxis:IMAGE")
+                     "that runs are started in: apptainer:IMAGE" + images)
         ->type_name("KIND:IMAGE");
     command->add_option("--accept-key", add_target_.accepted_keys, "a host key you have compared")
         ->type_name("SHA256:...")

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/say.h"
+#include "remote/batch_systems.h"
 #include "remote/connect.h"
 #include "remote/deploy.h"
 #include "remote/prelude.h"
@@ -25,7 +26,8 @@ std::string names_of(const std::vector<remote::Host>& hosts) {
 
 std::string hosts_text(const remote::Target& target) {
   const std::string names = names_of(target.hosts);
-  return target.slurm ? fmt::format("Slurm, {}", names) : names;
+  if (!target.job) return names;
+  return fmt::format("{}, {}", remote::batch_system(target.job->system)->name, names);
 }
 
 int probe_and_print(storage::Writer& writer, const remote::Target& target) {
@@ -48,11 +50,11 @@ Result<remote::Target> target_of(const AddTargetOptions& options, std::vector<st
   target.container = options.container;
   if (!options.prelude.empty()) target.prelude = std::filesystem::absolute(options.prelude);
   target.public_addresses = options.public_addresses;
-  if (options.on_slurm) {
-    target.slurm = options.slurm;
+  if (!options.job.system.empty()) {
+    target.job = options.job;
     if (options.hosts.empty()) target.hosts = {remote::host_here()};
   }
-  if (options.hosts.empty() && !options.on_slurm)
+  if (options.hosts.empty() && !target.job)
     return fail("--host is required: the hosts that run ranks, [USER@]HOST[:PORT] each");
   for (const std::string& text : options.hosts) {
     if (text == remote::kThisMachine) {

@@ -32,7 +32,7 @@ Result<remote::Target> targetOf(const HostForm& form, QStringList& notes) {
   const auto text = [](const QString& field) { return field.trimmed().toStdString(); };
   remote::Target target;
   target.name = text(form.name);
-  target.slurm = form.slurm;
+  target.job = form.job;
   if (const std::string root = text(form.root); !root.empty()) target.root = root;
   target.data_root = text(form.dataRoot);
   target.prelude = text(form.prelude);
@@ -51,7 +51,7 @@ Result<remote::Target> targetOf(const HostForm& form, QStringList& notes) {
     target.hosts.push_back(std::move(host));
     for (const std::string& note : resolved->notes) notes << QString::fromStdString(note);
   }
-  if (form.slurm && target.hosts.empty()) target.hosts = {remote::host_here()};
+  if (form.job && target.hosts.empty()) target.hosts = {remote::host_here()};
   if (const auto checked = remote::check(target); !checked) return fail(checked);
   if (const auto prelude = remote::read_prelude(target); !prelude) return fail(prelude);
   return target;
@@ -99,8 +99,8 @@ HostForm formOf(const remote::Target& target) {
   QStringList hosts;
   for (const remote::Host& host : target.hosts) {
     if (host.is_this_machine()) {
-      // A cluster without a host: its login node is this machine.
-      if (!target.slurm) hosts << QString::fromLatin1(remote::kThisMachine.data());
+      // A batch system without a host is on this machine.
+      if (!target.job) hosts << QString::fromLatin1(remote::kThisMachine.data());
       continue;
     }
     QString text = QString::fromStdString(host.address);
@@ -113,7 +113,7 @@ HostForm formOf(const remote::Target& target) {
   form.name = QString::fromStdString(target.name);
   form.root = QString::fromStdString(target.root);
   form.publicAddresses = target.public_addresses;
-  form.slurm = target.slurm;
+  form.job = target.job;
   form.dataRoot = QString::fromStdString(target.data_root);
   form.prelude = QString::fromStdString(target.prelude);
   form.container = QString::fromStdString(target.container);
@@ -154,13 +154,10 @@ HostDialog::HostDialog(const QStringList& taken, QWidget* parent)
       tr("A file of this computer. The shell that starts a run there sources it: modules, "
          "environment. Probing says what it does."));
   container_ = add(QStringLiteral("container"), tr("container"), tr("apptainer:IMAGE; optional"));
-  onSlurm_ = new QCheckBox(tr("it is the login node of a Slurm cluster"));
-  onSlurm_->setObjectName(QStringLiteral("onSlurm"));
-  connect(onSlurm_, &QCheckBox::toggled, this, &HostDialog::showKind);
-  grid->addWidget(onSlurm_, row++, 1);
-  slurm_ = new SlurmFields;
-  connect(slurm_, &SlurmFields::changed, this, &HostDialog::check);
-  grid->addWidget(slurm_, row++, 0, 1, 2);
+  for (const remote::BatchSystem& system : remote::batch_systems()) {
+    addSystem(system, grid, row);
+    row += 2;
+  }
   public_ = new QCheckBox(tr("ranks may listen on public addresses"));
   public_->setObjectName(QStringLiteral("public"));
   connect(public_, &QCheckBox::toggled, this, &HostDialog::check);
@@ -197,17 +194,41 @@ HostDialog::HostDialog(const QStringList& taken, QWidget* parent)
   showKind();
 }
 
+void HostDialog::addSystem(const remote::BatchSystem& system, QGridLayout* grid, int row) {
+  auto* mark = new QCheckBox(translated(system.mark));
+  mark->setObjectName(QString::fromLatin1(system.key));
+  grid->addWidget(mark, row, 1);
+  auto* fields = new JobFields(system);
+  connect(fields, &JobFields::changed, this, &HostDialog::check);
+  grid->addWidget(fields, row + 1, 0, 1, 2);
+  systems_.push_back({system, mark, fields});
+  connect(mark, &QCheckBox::toggled, this, [this, mark](bool set) {
+    if (set)
+      for (const System& other : systems_)
+        if (other.mark != mark) other.mark->setChecked(false);
+    showKind();
+  });
+}
+
+const HostDialog::System* HostDialog::marked() const {
+  const auto found =
+      std::ranges::find_if(systems_, [](const System& each) { return each.mark->isChecked(); });
+  return found == systems_.end() ? nullptr : &*found;
+}
+
 void HostDialog::showKind() {
-  const bool cluster = onSlurm_->isChecked();
-  hosts_->setPlaceholderText(cluster ? tr("[user@]host[:port]; empty: this computer")
-                                     : tr("[user@]host[:port] or a name of ~/.ssh/config"));
-  container_->setPlaceholderText(cluster ? tr("apptainer:IMAGE or pyxis:IMAGE; optional")
-                                         : tr("apptainer:IMAGE; optional"));
-  root_->setPlaceholderText(cluster ? tr("~/.heddle; the nodes must see it, too")
-                                    : QStringLiteral("~/.heddle"));
-  slurm_->setVisible(cluster);
-  public_->setVisible(!cluster);
-  publicMeaning_->setVisible(!cluster);
+  const System* batch = marked();
+  hosts_->setPlaceholderText(batch ? tr("[user@]host[:port]; empty: this computer")
+                                   : tr("[user@]host[:port] or a name of ~/.ssh/config"));
+  container_->setPlaceholderText(batch && batch->system.has_pyxis
+                                     ? tr("apptainer:IMAGE or pyxis:IMAGE; optional")
+                                     : tr("apptainer:IMAGE; optional"));
+  root_->setPlaceholderText(batch && batch->system.has_many_nodes
+                                ? tr("~/.heddle; the nodes must see it, too")
+                                : QStringLiteral("~/.heddle"));
+  for (const System& each : systems_) each.fields->setVisible(each.mark->isChecked());
+  public_->setVisible(!batch);
+  publicMeaning_->setVisible(!batch);
   check();
 }
 
@@ -229,18 +250,22 @@ void HostDialog::fill(const HostForm& form) {
   prelude_->setText(form.prelude);
   container_->setText(form.container);
   public_->setChecked(form.publicAddresses);
-  slurm_->fill(form.slurm.value_or(remote::Slurm{}));
-  onSlurm_->setChecked(form.slurm.has_value());
+  for (const System& each : systems_) {
+    const bool is_it = form.job && form.job->system == each.system.key;
+    each.fields->fill(is_it ? *form.job : remote::JobRequest{});
+    each.mark->setChecked(is_it);
+  }
 }
 
 HostForm HostDialog::form() const {
+  const System* batch = marked();
   return {hosts_->text(),
           name_->text(),
           jump_->text(),
           key_->text(),
           root_->text(),
           public_->isChecked(),
-          onSlurm_->isChecked() ? std::optional(slurm_->slurm()) : std::nullopt,
+          batch ? std::optional(batch->fields->request()) : std::nullopt,
           dataRoot_->text(),
           prelude_->text(),
           container_->text()};
@@ -254,8 +279,8 @@ void HostDialog::check() {
   };
   say(fault_, {});
   say(notes_, {});
-  const bool cluster = onSlurm_->isChecked();
-  if ((!cluster && hosts_->text().trimmed().isEmpty()) || name_->text().trimmed().isEmpty()) return;
+  const bool isBatch = marked() != nullptr;
+  if ((!isBatch && hosts_->text().trimmed().isEmpty()) || name_->text().trimmed().isEmpty()) return;
   if (taken_.contains(name_->text().trimmed()))
     return say(fault_, tr("name: there is a target %1 already").arg(name_->text().trimmed()));
   QStringList notes;
@@ -265,7 +290,7 @@ void HostDialog::check() {
   say(notes_, notes.join(QLatin1Char('\n')));
   target_ = std::move(*target);
   if (edited_) takeOver(*edited_, target_);
-  target_.public_addresses = !cluster && public_->isChecked();
+  target_.public_addresses = !isBatch && public_->isChecked();
   connect_->setEnabled(true);
 }
 

@@ -1,15 +1,18 @@
 // Asks for a target, a new one or another version of one that is there: a name, its hosts, how
-// they are reached, and whether they are the login node of a Slurm cluster.
+// they are reached, and whether a batch system runs jobs there.
 #pragma once
 
 #include <QCheckBox>
 #include <QLineEdit>
 #include <QStringList>
 #include <optional>
+#include <vector>
 
-#include "gui/views/targets/slurm_fields.h"
+#include "gui/views/targets/job_fields.h"
 #include "gui/widgets/dialog.h"
 #include "remote/target.h"
+
+class QGridLayout;
 
 namespace heddle::gui {
 
@@ -21,7 +24,7 @@ struct HostForm {
   QString key;
   QString root;
   bool publicAddresses = false;  // remote::Target's
-  std::optional<remote::Slurm> slurm;
+  std::optional<remote::JobRequest> job;
   QString dataRoot = {};
   QString prelude = {};
   QString container = {};
@@ -44,7 +47,17 @@ class HostDialog : public Dialog {
   const remote::Target& target() const { return target_; }
 
  private:
+  /// A batch system's mark, and its fields, which are shown while the mark is set.
+  struct System {
+    const remote::BatchSystem& system;
+    QCheckBox* mark;
+    JobFields* fields;
+  };
+
   void check();
+  void addSystem(const remote::BatchSystem& system, QGridLayout* grid, int row);
+  /// The marked one; nothing: runs are no jobs.
+  const System* marked() const;
   /// Shows what belongs to the kind of target.
   void showKind();
 
@@ -59,8 +72,7 @@ class HostDialog : public Dialog {
   QLineEdit* container_;
   QCheckBox* public_;
   QLabel* publicMeaning_;
-  QCheckBox* onSlurm_;
-  SlurmFields* slurm_;
+  std::vector<System> systems_;
   QLabel* fault_;
   QLabel* notes_;  // what of the SSH config Heddle does not follow
   QPushButton* connect_;

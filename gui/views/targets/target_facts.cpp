@@ -2,6 +2,7 @@
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
+#include "gui/views/targets/job_fields.h"
 
 namespace heddle::gui {
 
@@ -36,20 +37,24 @@ void TargetFacts::add(const QString& name, const QString& value) {
   rows_->addWidget(text, used_++, 1);
 }
 
-/// The job options of a Slurm target.
-void TargetFacts::addJob(const remote::Slurm& slurm) {
-  const auto addText = [&](const QString& name, const std::string& value) {
-    if (!value.empty()) add(name, QString::fromStdString(value));
+/// The fields of the target's jobs, without the unset ones.
+void TargetFacts::addJob(const remote::JobRequest& request) {
+  const auto addValue = [&](const remote::JobField& field, const auto& value) {
+    using Value = std::decay_t<decltype(value)>;
+    const QString name = translated(field.label);
+    if constexpr (std::is_same_v<Value, int32_t>) {
+      if (value > 0) add(name, QString::number(value));
+    } else if constexpr (std::is_same_v<Value, std::string>) {
+      if (!value.empty()) add(name, QString::fromStdString(value));
+      if (value.empty() && field.is_always_a_fact) add(name, translated(field.unset));
+    } else {
+      for (const std::string& each : value)
+        add(QString::fromLatin1(field.option).remove(QLatin1Char('-')),
+            QString::fromStdString(each));
+    }
   };
-  add(tr("partition"),
-      slurm.partition.empty() ? tr("the default") : QString::fromStdString(slurm.partition));
-  addText(tr("account"), slurm.account);
-  addText(tr("QOS"), slurm.qos);
-  addText(tr("time limit"), slurm.time_limit);
-  add(tr("nodes"), QString::number(slurm.nodes));
-  if (slurm.gpus_per_node > 0) add(tr("GPUs a node"), QString::number(slurm.gpus_per_node));
-  if (slurm.cpus_per_node > 0) add(tr("CPUs a node"), QString::number(slurm.cpus_per_node));
-  for (const std::string& option : slurm.options) addText(tr("sbatch"), option);
+  for (const remote::JobField& field : remote::batch_system(request.system)->fields)
+    std::visit([&](auto member) { addValue(field, request.*member); }, field.member);
 }
 
 void TargetFacts::display(const TargetEntry& entry) {
@@ -57,13 +62,15 @@ void TargetFacts::display(const TargetEntry& entry) {
   used_ = 0;
   title_->setText(tr("Heddle there"));
   if (entry.isThisMachine()) title_->setText(tr("Heddle here"));
+  const auto& job = entry.target.job;
+  const QString role = job ? translated(remote::batch_system(job->system)->host) : tr("host");
   for (const remote::Host& host : entry.target.hosts) {
     if (entry.isThisMachine()) break;
     if (host.is_this_machine()) {
-      add(entry.target.slurm ? tr("login node") : tr("host"), tr("this computer"));
+      add(role, tr("this computer"));
       break;
     }
-    add(entry.target.slurm ? tr("login node") : tr("host"), QString::fromStdString(host.address));
+    add(role, QString::fromStdString(host.address));
     add(tr("user"), host.user.empty() ? tr("yours") : QString::fromStdString(host.user));
     add(tr("port"), QString::number(host.port));
     if (!host.jump.empty()) add(tr("through"), QString::fromStdString(host.jump));
@@ -71,7 +78,7 @@ void TargetFacts::display(const TargetEntry& entry) {
     for (const std::string& file : host.identity_files)
       add(tr("key file"), QString::fromStdString(file));
   }
-  if (entry.target.slurm) addJob(*entry.target.slurm);
+  if (job) addJob(*job);
   if (entry.target.public_addresses) add(tr("ranks listen on"), tr("public addresses, too"));
   add(tr("folder"), QString::fromStdString(entry.target.root));
   if (!entry.target.data_root.empty())

@@ -22,7 +22,7 @@ class TargetFacts : public QFrame {
 
  private:
   void add(const QString& name, const QString& value);
-  void addJob(const remote::Slurm& slurm);
+  void addJob(const remote::JobRequest& request);
 
   QLabel* title_;
   QGridLayout* rows_;

@@ -13,7 +13,7 @@ ProbeOutcome probeTarget(workbench::Workbench& workbench, const workbench::Saved
   auto nodes = workbench::connect_all(target);
   if (!nodes) outcome.refused = std::move(nodes.error());
   const bool distrusted = outcome.refused && outcome.refused->is_about_host_key();
-  // A host that is down now is kept: it can be probed later. One that is not trusted is not.
+  // Keeps a host that is down now, which can be probed later; does not keep an untrusted one.
   if (!distrusted) {
     auto saved = workbench::save_target(workbench.writer(), known);
     if (saved && !before.empty() && before != target.name)

@@ -44,7 +44,7 @@ class HostDialogTest : public QObject {
     HostDialog dialog({}, nullptr);
     dialog.show();
     auto* connect = dialog.findChild<QPushButton*>(QStringLiteral("connect"));
-    auto* cluster = dialog.findChild<QCheckBox*>(QStringLiteral("onSlurm"));
+    auto* cluster = dialog.findChild<QCheckBox*>(QStringLiteral("slurm"));
     auto* partition = dialog.findChild<QLineEdit*>(QStringLiteral("partition"));
     type(&dialog, "name", QStringLiteral("alps"));
     QVERIFY(!connect->isEnabled());
@@ -56,25 +56,26 @@ class HostDialogTest : public QObject {
     QVERIFY(dialog.target().hosts.front().is_this_machine());
     type(&dialog, "hosts", QStringLiteral("ada@login.alps"));
     type(&dialog, "partition", QStringLiteral("gpu"));
-    type(&dialog, "timeLimit", QStringLiteral("2-12"));
-    type(&dialog, "sbatchOptions", QStringLiteral("--mem=0 --wrap=id"));
+    type(&dialog, "time_limit", QStringLiteral("2-12"));
+    type(&dialog, "options", QStringLiteral("--mem=0 --wrap=id"));
     auto* fault = dialog.findChild<QLabel*>(QStringLiteral("fault"));
     QVERIFY(!connect->isEnabled());
     QVERIFY2(fault->text().contains(QStringLiteral("Heddle sets --wrap itself")),
              qPrintable(fault->text()));
-    type(&dialog, "sbatchOptions", QStringLiteral("--mem=0 --exclusive"));
+    type(&dialog, "options", QStringLiteral("--mem=0 --exclusive"));
     dialog.findChild<QSpinBox*>(QStringLiteral("nodes"))->setValue(2);
-    dialog.findChild<QSpinBox*>(QStringLiteral("gpusPerNode"))->setValue(4);
+    dialog.findChild<QSpinBox*>(QStringLiteral("gpus_per_node"))->setValue(4);
     QVERIFY(connect->isEnabled());
-    const remote::Slurm asked{.partition = "gpu",
-                              .account = "",
-                              .qos = "",
-                              .time_limit = "2-12",
-                              .nodes = 2,
-                              .gpus_per_node = 4,
-                              .cpus_per_node = 0,
-                              .options = {"--mem=0", "--exclusive"}};
-    QCOMPARE(dialog.target().slurm, std::optional(asked));
+    const remote::JobRequest asked{.system = "slurm",
+                                   .partition = "gpu",
+                                   .account = "",
+                                   .qos = "",
+                                   .time_limit = "2-12",
+                                   .nodes = 2,
+                                   .gpus_per_node = 4,
+                                   .cpus_per_node = 0,
+                                   .options = {"--mem=0", "--exclusive"}};
+    QCOMPARE(dialog.target().job, std::optional(asked));
     TargetEntry entry;
     entry.target = dialog.target();
     QCOMPARE(addressOf(entry), QStringLiteral("Slurm behind ada@login.alps"));
@@ -83,8 +84,8 @@ class HostDialogTest : public QObject {
     edited.edit(dialog.target());
     edited.fill(formOf(dialog.target()));
     QCOMPARE(edited.target(), dialog.target());
-    edited.findChild<QCheckBox*>(QStringLiteral("onSlurm"))->click();
-    QVERIFY(!edited.target().slurm);
+    edited.findChild<QCheckBox*>(QStringLiteral("slurm"))->click();
+    QVERIFY(!edited.target().job);
   }
 
   void whatClustersAskForIsKept() {
@@ -143,7 +144,7 @@ class HostDialogTest : public QObject {
     QFETCH(bool, cluster);
     HostDialog dialog({}, nullptr);
     dialog.show();
-    dialog.findChild<QCheckBox*>(QStringLiteral("onSlurm"))->setChecked(cluster);
+    dialog.findChild<QCheckBox*>(QStringLiteral("slurm"))->setChecked(cluster);
     QCoreApplication::sendPostedEvents();
     for (const QLineEdit* field : dialog.findChildren<QLineEdit*>()) {
       if (!field->isVisible()) continue;
