@@ -3,10 +3,10 @@
 # references or start sshd once for each of them.
 
 # heddle_test(NAME SOURCES … [LINK …] [NEEDS …] [TIMEOUT seconds] [PROGRAM name] [WAITS]): a test class, NAME in ctest,
-# and in its program the name of its first source. NEEDS: what is built before the program runs. PROGRAM: another
-# program than the folder's; the caller says why. WAITS: it mostly waits, for a host or a deadline, and may run beside
-# those that work. Tests find fixtures under HEDDLE_SOURCE_DIR and programs under HEDDLE_BINARY_DIR; what they calibrate,
-# check, trust or show on the desktop is not the user's.
+# and in its program the name of its first source. NEEDS: what is built before the program runs. TIMEOUT: what a quiet
+# machine does not need. PROGRAM: another program than the folder's; the caller says why. WAITS: it mostly waits, for a
+# host or a deadline, and runs beside those that work. Tests find fixtures under HEDDLE_SOURCE_DIR and programs under
+# HEDDLE_BINARY_DIR; what they calibrate, check, trust or show on the desktop is not the user's.
 function(heddle_test name)
   cmake_parse_arguments(ARG "WAITS" "TIMEOUT;PROGRAM" "SOURCES;LINK;NEEDS" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -33,20 +33,23 @@ function(heddle_test name)
   endif()
   list(GET ARG_SOURCES 0 class)
   get_filename_component(class "${class}" NAME_WE)
-  add_test(NAME ${name} COMMAND ${ARG_PROGRAM} ${class})
-  # A class that works takes two of the preset's jobs, one that waits takes one: six jobs are two of each. The long ones
-  # start first, so that none is left over at the end; a place for one that works goes to one that waits only when no
-  # other is left.
+  # Those that wait start first, at most as many at once as tests/places.json has slots, each in one of the preset's jobs.
+  # Those that work take three of the others and have the cores that the first leave them, level with ranks that yield
+  # (engine/launch/spawn.cpp). The long ones start first, so that none is left over at the end.
   if(ARG_WAITS)
+    add_test(NAME ${name} COMMAND ${ARG_PROGRAM} ${class})
     set(places 1)
-    set(cost ${ARG_TIMEOUT})
+    math(EXPR cost "20000 + ${ARG_TIMEOUT}")
+    set_tests_properties(${name} PROPERTIES RESOURCE_GROUPS "waiting:1")
   else()
-    set(places 2)
+    add_test(NAME ${name} COMMAND nice -n 10 "$<TARGET_FILE:${ARG_PROGRAM}>" ${class})
+    set(places 3)
     math(EXPR cost "10000 + ${ARG_TIMEOUT}")
   endif()
-  # One limit holds: Qt Test's own is for a function.
-  math(EXPR limit_ms "1000 * ${ARG_TIMEOUT}")
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} COST ${cost} PROCESSORS ${places} ENVIRONMENT
+  # Both limits end what hangs, also on a machine that does much else; Qt Test's own is for a function.
+  math(EXPR limit "4 * ${ARG_TIMEOUT}")
+  math(EXPR limit_ms "1000 * ${limit}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${limit} COST ${cost} PROCESSORS ${places} ENVIRONMENT
                                           "QT_QPA_PLATFORM=offscreen;DBUS_SESSION_BUS_ADDRESS=disabled:;HEDDLE_VERIFY=1;XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/test-cache;XDG_CONFIG_HOME=${CMAKE_BINARY_DIR}/test-config;XDG_DATA_HOME=${CMAKE_BINARY_DIR}/test-data;QTEST_FUNCTION_TIMEOUT=${limit_ms}")
 endfunction()
 

@@ -19,6 +19,7 @@
 #include "workbench/hooks.h"
 #include "workbench/host_feed.h"
 #include "workbench/import.h"
+#include "workbench/queue_pause.h"
 #include "workbench/run_watch.h"
 #include "workbench/targets.h"
 
@@ -34,8 +35,6 @@ constexpr milliseconds kQuietFirst{3000};
 constexpr milliseconds kQuietMost{30000};
 constexpr milliseconds kRetryFirst{500};
 constexpr milliseconds kRetryMost{15000};
-/// How often a batch system is asked for the run's job.
-constexpr std::chrono::seconds kJobLook{10};
 /// Readings of one host before the next one's turn.
 constexpr int kMaxReadings = 16;
 /// How often an answer of the hosts is written down: each costs a commit.
@@ -235,7 +234,7 @@ class RunFollower {
     if (steady_clock::now() < job_look_ || feeds_.front().end()) return {};
     auto job = feeds_.front().job();
     if (!job) return fail(job);
-    job_look_ = steady_clock::now() + kJobLook;
+    job_look_ = steady_clock::now() + queue_pause.load();
     if (!*job) return {};
     const bool is_new = job_.id != (*job)->id;
     const bool turned = is_new || job_.waits != (*job)->waits;
@@ -255,7 +254,7 @@ class RunFollower {
     if (!came) quiet_in_queue_ = true;
     if (!came || !quiet_in_queue_) return;
     job_.waits = false;
-    job_look_ = steady_clock::now() + kJobLook;
+    job_look_ = steady_clock::now() + queue_pause.load();
     noted_ = 0;
     line(telemetry::Level::info, fmt::format("job {} has begun", job_.id));
   }

@@ -54,6 +54,23 @@ std::string slowness_of(const Link& link, const Usual& usual, const char* whose)
   return {};
 }
 
+/// Of several hosts the one whose best link is far slower than the others' best, which are slow
+/// only a little; of two that are alike neither is known.
+void keep_slowest(std::vector<bool>& culprit, const std::vector<Pair>& pairs) {
+  std::vector<double> best(culprit.size());
+  for (const Pair& pair : pairs)
+    for (const size_t host : {pair.from, pair.to})
+      best[host] = std::max(best[host], pair.link.bytes_per_second());
+  std::vector<size_t> hosts;
+  for (size_t host = 0; host < culprit.size(); ++host)
+    if (culprit[host]) hosts.push_back(host);
+  std::ranges::sort(hosts, {}, [&](size_t host) { return best[host]; });
+  const bool is_one =
+      hosts.size() == 1 || (hosts.size() > 1 && best[hosts[0]] < kSlowRate * best[hosts[1]]);
+  culprit.assign(culprit.size(), false);
+  if (is_one) culprit[hosts[0]] = true;
+}
+
 }  // namespace
 
 std::vector<Slowness> judge_links(const std::vector<std::string>& names,
@@ -73,11 +90,11 @@ std::vector<Slowness> judge_links(const std::vector<std::string>& names,
       slow[host] += why[i].empty() ? 0 : 1;
     }
   }
-  // A host all of whose links are slow is one cause, not several; of two hosts neither is known.
+  // A host all of whose links are slow is one cause, not several.
   std::vector<bool> culprit(names.size());
   for (size_t host = 0; host < names.size(); ++host)
     culprit[host] = links[host] >= 2 && slow[host] == links[host];
-  if (std::ranges::count(culprit, true) != 1) culprit.assign(names.size(), false);
+  keep_slowest(culprit, pairs);
   std::vector<Slowness> found;
   for (size_t host = 0; host < names.size(); ++host) {
     if (!culprit[host]) continue;

@@ -2,11 +2,16 @@
 
 namespace heddle::passes {
 
-double share_for_budget(const graph::Graph& captured, const PlanOptions& options, double budget) {
+double share_for_budget(const graph::Graph& captured, const PlanOptions& options, double budget,
+                        BytesByShare& known) {
   auto memory_with = [&](double share) {
-    PlanOptions tried = options;
-    tried.recompute.budget = share;
-    return static_cast<double>(plan(captured, std::move(tried)).memory.live_bytes);
+    auto bytes = known.find(share);
+    if (bytes == known.end()) {
+      PlanOptions tried = options;
+      tried.recompute.budget = share;
+      bytes = known.emplace(share, plan(captured, tried).memory.live_bytes).first;
+    }
+    return static_cast<double>(bytes->second);
   };
   if (budget >= 1.0) return 1.0;
   const double least = memory_with(0.0), most = memory_with(1.0);

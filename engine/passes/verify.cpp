@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <memory_resource>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "engine/passes/buffers.h"
@@ -32,6 +34,28 @@ class Fault {
   std::optional<std::string> what_;
 };
 
+// Every node's uses, side by side: the rules walk over them many times.
+class AllUses {
+ public:
+  explicit AllUses(const Graph& graph) {
+    begin_.reserve(graph.nodes.size() + 1);
+    uses_.reserve(3 * graph.nodes.size());
+    for (const Node& node : graph.nodes) {
+      begin_.push_back(uses_.size());
+      graph::for_each_use(node, [&](const Use& use) { uses_.push_back(use); });
+    }
+    begin_.push_back(uses_.size());
+  }
+  std::span<const Use> of(size_t node) const {
+    return {uses_.data() + begin_[node], uses_.data() + begin_[node + 1]};
+  }
+  std::span<const Use> of_all() const { return uses_; }
+
+ private:
+  std::vector<size_t> begin_;  // by node
+  std::vector<Use> uses_;
+};
+
 // A collective and its wait.
 struct Pairs {
   std::vector<int32_t> started;  // by value: the collective that makes it, or −1
@@ -40,7 +64,7 @@ struct Pairs {
 
 constexpr int32_t kNone = -1;
 
-Pairs pairs_of(const Graph& graph, Fault& fault) {
+Pairs pairs_of(const Graph& graph, const AllUses& uses, Fault& fault) {
   Pairs pairs{std::vector(graph.values.size(), kNone), std::vector(graph.nodes.size(), kNone)};
   for (size_t i = 0; i < graph.nodes.size(); ++i)
     if (graph::is_collective(graph.nodes[i]))
@@ -48,10 +72,9 @@ Pairs pairs_of(const Graph& graph, Fault& fault) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     if (!graph::is_wait(node)) {
-      graph::for_each_use(node, [&](const Use& use) {
+      for (const Use& use : uses.of(i))
         if (pairs.started[use.value] != kNone)
           fault("2: {} reads %{}, which has not been waited for", text(node, i), use.value);
-      });
       continue;
     }
     const auto& pending = graph::list_of(node);
@@ -77,7 +100,7 @@ Pairs pairs_of(const Graph& graph, Fault& fault) {
 }
 
 // Rule 1.
-void check_makers(const Graph& graph, Fault& fault) {
+void check_makers(const Graph& graph, const AllUses& uses, Fault& fault) {
   std::vector<bool> made(graph.values.size(), false), before(made);
   // `by` is called for a fault alone: this runs for every value after every pass.
   const auto make = [&](ValueId value, const auto& by) {
@@ -94,13 +117,11 @@ void check_makers(const Graph& graph, Fault& fault) {
   for (size_t i = 0; i < graph.nodes.size() && !fault; ++i) {
     const Node& node = graph.nodes[i];
     const auto this_node = [&] { return text(node, i); };
-    graph::for_each_use(node, [&](const Use& use) {
+    for (const Use& use : uses.of(i))
       if (!made[use.value] && !(before[use.value] && !node.next_step))
         fault("1: {} reads %{} before it is made", text(node, i), use.value);
-    });
-    graph::for_each_use(node, [&](const Use& use) {
+    for (const Use& use : uses.of(i))
       if (use.written != kNoValue) make(use.written, this_node);
-    });
     for (ValueId output : node.outputs)
       if (output != kNoValue) make(output, this_node);
   }
@@ -111,8 +132,9 @@ void check_makers(const Graph& graph, Fault& fault) {
 // Rule 3: each write to a tensor makes another version of it and all of its views.
 class Versions {
  public:
-  Versions(const Graph& graph, const Pairs& pairs, Fault& fault)
+  Versions(const Graph& graph, const AllUses& uses, const Pairs& pairs, Fault& fault)
       : graph_(graph),
+        uses_(uses),
         pairs_(pairs),
         fault_(fault),
         root_(graph.values.size()),
@@ -124,37 +146,35 @@ class Versions {
   void check() {
     for (size_t i = 0; i < graph_.nodes.size() && !fault_; ++i) {
       const Node& node = graph_.nodes[i];
-      read(node, i);
+      read(i);
       if (graph::is_wait(node)) {
         const size_t start = pairs_.started[graph::list_of(node).front().value];
         // One of the step before read what states were when this one began.
         if (graph_.nodes[start].next_step) {
-          unwritten(graph_.nodes[start], start);
+          unwritten(start);
         } else {
-          read(graph_.nodes[start], start);
+          read(start);
         }
       }
-      make(node);
+      make(i);
     }
     for (size_t i = 0; i < graph_.nodes.size() && !fault_; ++i)
-      if (graph_.nodes[i].next_step && graph::is_collective(graph_.nodes[i]))
-        read(graph_.nodes[i], i);
+      if (graph_.nodes[i].next_step && graph::is_collective(graph_.nodes[i])) read(i);
   }
 
  private:
-  void read(const Node& node, size_t index) {
-    graph::for_each_use(node, [&](const Use& use) {
+  void read(size_t node) {
+    for (const Use& use : uses_.of(node))
       if (of_[use.value] != newest_[root_[use.value]])
-        fault_("3: {} reads %{}, which has been written to since", text(node, index), use.value);
-    });
+        fault_("3: {} reads %{}, which has been written to since", text(graph_.nodes[node], node),
+               use.value);
   }
 
-  void unwritten(const Node& node, size_t index) {
-    graph::for_each_use(node, [&](const Use& use) {
+  void unwritten(size_t node) {
+    for (const Use& use : uses_.of(node))
       if (newest_[root_of_later(use.value)] != 0)
-        fault_("3: {} still reads %{} of the step before when it is written to", text(node, index),
-               use.value);
-    });
+        fault_("3: {} still reads %{} of the step before when it is written to",
+               text(graph_.nodes[node], node), use.value);
   }
 
   // The root of a version that is made later in the step.
@@ -162,10 +182,8 @@ class Versions {
     if (later_.empty()) {
       later_.resize(graph_.values.size());
       for (size_t i = 0; i < later_.size(); ++i) later_[i] = static_cast<ValueId>(i);
-      for (const Node& node : graph_.nodes)
-        graph::for_each_use(node, [&](const Use& use) {
-          if (use.written != kNoValue) later_[use.written] = later_[use.value];
-        });
+      for (const Use& use : uses_.of_all())
+        if (use.written != kNoValue) later_[use.written] = later_[use.value];
     }
     return later_[value];
   }
@@ -192,12 +210,13 @@ class Versions {
     }
   }
 
-  void make(const Node& node) {
-    graph::for_each_use(node, [&](const Use& use) {
-      if (use.written == kNoValue) return;
+  void make(size_t index) {
+    for (const Use& use : uses_.of(index)) {
+      if (use.written == kNoValue) continue;
       root_[use.written] = root_[use.value];
       of_[use.written] = write(root_[use.value]);
-    });
+    }
+    const Node& node = graph_.nodes[index];
     if (node.op->role != graph::Role::view) return;
     if (is_join(node)) {
       for (const Use& part : graph::list_of(node)) {
@@ -216,19 +235,28 @@ class Versions {
   }
 
   const Graph& graph_;
+  const AllUses& uses_;
   const Pairs& pairs_;
   Fault& fault_;
-  std::vector<ValueId> root_;                               // by value: whose memory it is
-  std::vector<int32_t> of_, newest_;                        // by value, by root: versions
-  std::map<ValueId, std::vector<ValueId>> parts_, wholes_;  // of joins, by root
+  std::vector<ValueId> root_;         // by value: whose memory it is
+  std::vector<int32_t> of_, newest_;  // by value, by root: versions
+  // Of joins, by root; their memory is freed at once.
+  std::pmr::monotonic_buffer_resource memory_;
+  std::pmr::map<ValueId, std::pmr::vector<ValueId>> parts_{&memory_}, wholes_{&memory_};
   std::vector<ValueId> later_;
 };
 
 // Rule 4: who was the last to put something into each part of the arena.
 class Places {
  public:
-  Places(const Graph& graph, const MemoryPlan& memory, const Pairs& pairs, Fault& fault)
-      : graph_(graph), memory_(memory), pairs_(pairs), fault_(fault), buffer_(buffers(graph)) {}
+  Places(const Graph& graph, const AllUses& uses, const MemoryPlan& memory, const Pairs& pairs,
+         Fault& fault)
+      : graph_(graph),
+        uses_(uses),
+        memory_(memory),
+        pairs_(pairs),
+        fault_(fault),
+        buffer_(buffers(graph)) {}
 
   void check() {
     for (const Node& node : graph_.nodes)
@@ -237,15 +265,14 @@ class Places {
           if (output != kNoValue) put(output);
     for (size_t i = 0; i < graph_.nodes.size() && !fault_; ++i) {
       const Node& node = graph_.nodes[i];
-      reads(node, i);
+      reads(i, i);
       if (is_join(node)) parts_lie_in_order(node, i);
       if (graph::is_wait(node)) {
         const size_t start = pairs_.started[graph::list_of(node).front().value];
-        reads(graph_.nodes[start], i);
+        reads(start, i);
         if (!graph_.nodes[start].next_step) has_scratch(start, i);
       }
-      put_scratch(i);
-      reads(node, i);
+      if (put_scratch(i)) reads(i, i);
       if (!is_join(node)) put_results(node, i);
       for (ValueId output : node.outputs)
         if (output != kNoValue) read(output, node, i);
@@ -253,8 +280,7 @@ class Places {
     }
     const size_t end = graph_.nodes.size();
     for (size_t i = 0; i < end && !fault_; ++i)
-      if (graph_.nodes[i].next_step && graph::is_collective(graph_.nodes[i]))
-        reads(graph_.nodes[i], i);
+      if (graph_.nodes[i].next_step && graph::is_collective(graph_.nodes[i])) reads(i, i);
     for (const graph::Binding& output : graph_.outputs)
       if (const auto by = other_owner(output.value))
         fault_("4: the output {} is where {} was put", output.name, *by);
@@ -291,9 +317,10 @@ class Places {
     if (in_arena(value)) put(begin(value), bytes(value), root(value));
   }
 
-  void put_scratch(size_t index) {
-    if (memory_.scratch_bytes[index] > 0)
-      put(memory_.scratch_place[index], memory_.scratch_bytes[index], scratch(index));
+  bool put_scratch(size_t index) {
+    if (memory_.scratch_bytes[index] <= 0) return false;
+    put(memory_.scratch_place[index], memory_.scratch_bytes[index], scratch(index));
+    return true;
   }
 
   static int64_t scratch(size_t index) { return -1 - static_cast<int64_t>(index); }
@@ -329,8 +356,9 @@ class Places {
     if (const auto by = other_owner(value))
       fault_("4: {} needs %{}, where {} was put", text(node, index), value, *by);
   }
-  void reads(const Node& node, size_t index) {
-    graph::for_each_use(node, [&](const Use& use) { read(use.value, node, index); });
+  /// `node` needs what it reads until `index` has run.
+  void reads(size_t node, size_t index) {
+    for (const Use& use : uses_.of(node)) read(use.value, graph_.nodes[node], index);
   }
   void has_scratch(size_t of, size_t index) {
     if (memory_.scratch_bytes[of] == 0) return;
@@ -367,23 +395,26 @@ class Places {
   }
 
   const Graph& graph_;
+  const AllUses& uses_;
   const MemoryPlan& memory_;
   const Pairs& pairs_;
   Fault& fault_;
   std::vector<ValueId> buffer_;
-  std::map<int64_t, Range> ranges_;  // by where they begin
+  std::pmr::unsynchronized_pool_resource pool_;
+  std::pmr::map<int64_t, Range> ranges_{&pool_};  // by where they begin
 };
 
 }  // namespace
 
 Result<> verify(const Graph& graph, const MemoryPlan& memory) {
   Fault fault;
-  check_makers(graph, fault);
+  const AllUses uses(graph);
+  check_makers(graph, uses, fault);
   if (fault) return fault.result();
-  const Pairs pairs = pairs_of(graph, fault);
+  const Pairs pairs = pairs_of(graph, uses, fault);
   if (fault) return fault.result();
-  Versions(graph, pairs, fault).check();
-  if (!fault && !memory.root.empty()) Places(graph, memory, pairs, fault).check();
+  Versions(graph, uses, pairs, fault).check();
+  if (!fault && !memory.root.empty()) Places(graph, uses, memory, pairs, fault).check();
   return fault.result();
 }
 

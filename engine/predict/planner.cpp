@@ -181,21 +181,23 @@ int64_t checkpoint_bytes(const recipe::Recipe& recipe, const recipe::Layout& lay
 
 Result<PlannedStep> capture_and_plan(const recipe::Recipe& recipe, int64_t rank,
                                      const cost::Rates& rates, step::Work work,
-                                     int64_t validation_bytes, const step::CaptureStep& capture) {
+                                     int64_t validation_bytes, const step::CaptureStep& capture,
+                                     BudgetMemory* budgets) {
   auto captured = capture(recipe, work);
   if (!captured) return fail(captured);
-  auto plan = plan_step(recipe, rank, std::move(captured->graph), rates, "", validation_bytes);
+  auto plan =
+      plan_step(recipe, rank, std::move(captured->graph), rates, "", validation_bytes, budgets);
   if (plan) return PlannedStep{std::move(*captured), std::move(*plan)};
   const bool open = recipe.wrapping.reduce_each == recipe::ReduceEach::automatic;
   if (!open || recipe.micro_batches() == 1 || recipe.wrapping.memory_limit == 0) return fail(plan);
   recipe::Recipe smaller = recipe;
   smaller.wrapping.reduce_each = recipe::ReduceEach::micro_batch;
-  return capture_and_plan(smaller, rank, rates, work, validation_bytes, capture);
+  return capture_and_plan(smaller, rank, rates, work, validation_bytes, capture, budgets);
 }
 
 Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph::Graph captured,
                                const cost::Rates& rates, const std::string& after,
-                               int64_t validation_bytes) try {
+                               int64_t validation_bytes, BudgetMemory* budgets) try {
   const cost::CostModel model(rates);
   const recipe::Layout layout(recipe);
   passes::PlanOptions options = plan_options(recipe, layout, rank, captured);
@@ -204,8 +206,12 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph
   if (recipe.hardware.device == "cuda") options.alignment = passes::kGpuAlignment;
   const bool bucketed = passes::position_of(options.done) >= passes::position_of("bucket");
   if (recipe.recompute.mode == recipe::RecomputeMode::budget &&
-      passes::position_of(options.done) == 0)
-    options.recompute.budget = passes::share_for_budget(captured, options, recipe.recompute.budget);
+      passes::position_of(options.done) == 0) {
+    BudgetMemory none;
+    passes::BytesByShare& known = (budgets ? *budgets : none).of(recipe, rank, captured, rates);
+    options.recompute.budget =
+        passes::share_for_budget(captured, options, recipe.recompute.budget, known);
+  }
   const int64_t staged = checkpoint_bytes(recipe, layout, rank, captured);
   const int64_t asked = recipe.wrapping.memory_limit;
   const int64_t there = asked > 0 ? asked : rates.device_bytes;

@@ -4,6 +4,7 @@
 #include "base/result.h"
 #include "engine/cost/rates.h"
 #include "engine/passes/pipeline.h"
+#include "engine/predict/budget_memory.h"
 #include "engine/recipe/layout.h"
 #include "engine/recipe/recipe.h"
 #include "engine/step/capture.h"
@@ -25,11 +26,12 @@ struct PlannedStep {
 
 /// Captures the recipe's step and plans it. If the recipe leaves open how often gradients are
 /// reduced, the step reduces them once, or with each micro-batch where only that meets the memory
-/// limit. `validation_bytes`: see `plan_step`.
+/// limit. `validation_bytes`, `budgets`: see `plan_step`.
 Result<PlannedStep> capture_and_plan(const recipe::Recipe& recipe, int64_t rank,
                                      const cost::Rates& rates, step::Work work = step::Work::train,
                                      int64_t validation_bytes = 0,
-                                     const step::CaptureStep& capture = step::capture_step);
+                                     const step::CaptureStep& capture = step::capture_step,
+                                     BudgetMemory* budgets = nullptr);
 
 /// Bytes of the copy that checkpoints are written from, on the rank of the stage that writes most:
 /// all ranks of a stage must plan alike. 0 where the copy takes none of the planned memory.
@@ -47,10 +49,11 @@ Result<passes::Plan> plan_validation(const recipe::Recipe& recipe, int64_t rank,
 /// chooses the plan that these rates predict to be fastest; the graph's note "plan" names it with
 /// its predicted times. All ranks must pass the same rates. The memory limit is the recipe's, or
 /// else the device's memory in the rates. It covers the step, the copy that checkpoints are written
-/// from, and what a validation of `validation_bytes` needs beyond the step's arena. Errors: the
-/// recipe's demands cannot be met, such as its memory limit.
+/// from, and what a validation of `validation_bytes` needs beyond the step's arena. `budgets`, of
+/// training steps captured from recipes alone, saves plans. Errors: the recipe's demands cannot be
+/// met, such as its memory limit.
 Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph::Graph captured,
                                const cost::Rates& rates, const std::string& after = "",
-                               int64_t validation_bytes = 0);
+                               int64_t validation_bytes = 0, BudgetMemory* budgets = nullptr);
 
 }  // namespace heddle::predict

@@ -61,14 +61,15 @@ plan::PlanAnswer Planning::planned(const plan::PlanQuestion& question, const rec
   const auto machine = machine_of(recipe, name, question.executor, question.numbers);
   if (!machine) return machine.error();
   if (auto fault = partly_filled_node(parsed, *machine)) return std::vector{std::move(*fault)};
-  auto document = predict(recipe, *machine,
-                          {.hardware = {},
-                           .executor = question.executor,
-                           .timeline = question.timeline,
-                           .cancelled = cancelled,
-                           .capture = [this](const recipe::Recipe& of, step::Work work) {
-                             return captured_.capture(of, work);
-                           }});
+  auto document =
+      predict(recipe, *machine,
+              {.hardware = {},
+               .executor = question.executor,
+               .timeline = question.timeline,
+               .cancelled = cancelled,
+               .capture = [this](const recipe::Recipe& of,
+                                 step::Work work) { return captured_.capture(of, work); },
+               .budgets = &budgets_});
   if (!document) return document.error();
   add_published(*document, recipe);
   document->recipe = fs::path(question.file).filename().string();

@@ -8,6 +8,7 @@
 #include "engine/inputs/plan_recipes.h"
 #include "engine/plan/answers.h"
 #include "engine/plan/question.h"
+#include "engine/predict/budget_memory.h"
 #include "engine/predict/machine.h"
 #include "engine/recipe/parse.h"
 #include "engine/step/capture_memory.h"
@@ -41,6 +42,7 @@ class Planning {
 
   const bool awaits_speed_;
   step::CaptureMemory captured_{kMaxCaptured};
+  BudgetMemory budgets_;
   inputs::PlanRecipes recipes_;
 };
 

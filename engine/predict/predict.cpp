@@ -34,7 +34,7 @@ Result<std::vector<RankOutcome>> whole_steps(const recipe::Recipe& recipe, const
     if (options.cancelled()) return fail("{}", kCancelled);
     const int64_t rank = stage * (recipe.hardware.ranks / pp);
     auto planned = capture_and_plan(recipe, rank, machine.rates, step::Work::train,
-                                    validation_bytes, options.capture);
+                                    validation_bytes, options.capture, options.budgets);
     if (!planned) return fail(planned);
     const int64_t beyond = machine.rates.process_bytes +
                            beyond_arena(planned->plan.memory, validation_bytes) +

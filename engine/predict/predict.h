@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "engine/plan/document.h"
+#include "engine/predict/budget_memory.h"
 #include "engine/predict/machine.h"
 #include "engine/recipe/recipe.h"
 #include "engine/step/capture.h"
@@ -18,6 +19,7 @@ struct PredictOptions {
   bool timeline = false;            // with spans and memory, moment by moment
   std::function<bool()> cancelled = [] { return false; };  // asked between stages
   step::CaptureStep capture = step::capture_step;          // or one that remembers
+  BudgetMemory* budgets = nullptr;                         // what was planned for budgets before
   /// Largest number of captured nodes times micro-batches: a step with more is put together from a
   /// few of its micro-batches (stage_parts.h), and its plan has no hash.
   int64_t most_nodes = 60'000;

@@ -78,8 +78,8 @@ class KindMaker {
       if (captured) captured->graph.micro_batches = kind.micro_batches;
       return captured;
     };
-    auto planned =
-        capture_and_plan(few, rank, machine_.rates, step::Work::train, validation_bytes_, capture);
+    auto planned = capture_and_plan(few, rank, machine_.rates, step::Work::train, validation_bytes_,
+                                    capture, options_.budgets);
     if (!planned) return fail(planned);
     const int64_t beyond = machine_.rates.process_bytes +
                            beyond_arena(planned->plan.memory, validation_bytes_) +

@@ -347,6 +347,7 @@ class Search {
          .cancelled = [] { return false; },
          .capture = [this](const recipe::Recipe& of,
                            step::Work work) { return captured_.capture(of, work); },
+         .budgets = &budgets_,
          .most_nodes = kMaxNodes});
     if (!plan) return {std::nullopt, plan.error().message};
     const Choice choice = choice_of(recipe);
@@ -401,6 +402,7 @@ class Search {
   const recipe::Recipe& given_;
   const Hooks& hooks_;
   step::CaptureMemory captured_;
+  predict::BudgetMemory budgets_;
   std::optional<hardware::Entry> entry_;
   std::optional<Estimator> estimator_;
   int64_t node_devices_ = 0, process_bytes_ = 0;

@@ -18,6 +18,7 @@
 #include "base/process.h"
 #include "remote/quote.h"
 #include "tests/support/free_port.h"
+#include "workbench/queue_pause.h"
 
 namespace heddle::test {
 namespace {
@@ -123,6 +124,7 @@ Result<std::unique_ptr<Slurm>> Slurm::start() {
   std::unique_ptr<Slurm> slurm(new Slurm(folder));
   slurm->write_configuration();
   setenv("SLURM_CONF", slurm->configuration().c_str(), 1);
+  workbench::queue_pause = std::chrono::seconds(1);
   if (const Result<> started = slurm->start_daemons(); !started) return fail(started);
   if (const Result<> ready = slurm->await_nodes(); !ready) return fail(ready);
   return slurm;

@@ -123,10 +123,6 @@ class ClustersTest : public QObject {
   void initTestCase() { qunsetenv("SSH_AUTH_SOCK"); }
   void init() {
     fixture_ = std::make_unique<RunFixture>();
-    // Alone in its folder it is brought to hosts without LibTorch.
-    std::filesystem::create_directories(fixture_->path("engine"));
-    std::filesystem::copy_file(kRankEngine, fixture_->path("engine/rank_engine"));
-    use_engine(fixture_->path("engine/rank_engine"));
     workbench_ = must(Workbench::open(fixture_->store));
   }
   void cleanup() {

@@ -81,11 +81,12 @@ class EngineRunsTest : public QObject {
 
   bool ends(storage::RunId run) const {
     return QTest::qWaitFor([&] { return storage::has_ended(fixture_->detail(run).summary.state); },
-                           240000);
+                           RunFixture::kPatience);
   }
 
   bool reaches_step(storage::RunId run, int64_t step) const {
-    return QTest::qWaitFor([&] { return fixture_->detail(run).summary.steps >= step; }, 240000);
+    return QTest::qWaitFor([&] { return fixture_->detail(run).summary.steps >= step; },
+                           RunFixture::kPatience);
   }
 
  private Q_SLOTS:
@@ -142,7 +143,7 @@ class EngineRunsTest : public QObject {
             return !(must(heddle::runs::read_status(run_dir)).state->ranks[0].process ==
                      ranks[0].process);
           },
-          60000));
+          RunFixture::kPatience));
     }
     QVERIFY(ends(run.id));
     const storage::RunDetail done = fixture_->detail(run.id);
@@ -309,7 +310,7 @@ class EngineRunsTest : public QObject {
     job.resize(job.find('\n'));
     const auto state_is = [&](RunState state) {
       return QTest::qWaitFor([&] { return fixture_->detail(run.id).summary.state == state; },
-                             120000);
+                             RunFixture::kPatience);
     };
     for (int time = 0; time < 3; ++time) {
       QVERIFY(reaches_step(run.id, fixture_->detail(run.id).summary.steps + 2));

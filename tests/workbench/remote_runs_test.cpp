@@ -230,17 +230,18 @@ class RemoteRunsTest : public QObject {
     QTRY_VERIFY(link().heard > before);  // it is kept up to date
 
     must((*node)->cut_cable());
-    QTRY_VERIFY_WITH_TIMEOUT(link().lost, 60000);
+    QTRY_VERIFY_WITH_TIMEOUT(link().lost, RunFixture::kPatience);
     const storage::Link lost = link();
     QVERIFY(lost.heard <= *lost.lost && *lost.next_try > *lost.lost);
     QVERIFY2(lost.reason.find("node: ") == 0, lost.reason.c_str());
-    QTRY_VERIFY_WITH_TIMEOUT(*link().next_try > *lost.next_try, 60000);  // it tries again
+    QTRY_VERIFY_WITH_TIMEOUT(*link().next_try > *lost.next_try,
+                             RunFixture::kPatience);  // it tries again
     QCOMPARE(link().lost, lost.lost);
     QCOMPARE(link().heard, lost.heard);
     const int64_t step = fixture_->detail(run.id).summary.steps;
 
     must((*node)->mend_cable());
-    QTRY_VERIFY_WITH_TIMEOUT(!link().lost, 90000);
+    QTRY_VERIFY_WITH_TIMEOUT(!link().lost, RunFixture::kPatience);
     QVERIFY(link().heard > lost.heard);
     QVERIFY(fixture_->reaches_step(run.id, step + 1));
     must(workbench::stop(fixture_->detail(run.id)));
@@ -298,8 +299,9 @@ class RemoteRunsTest : public QObject {
     const int64_t step = fixture_->detail(run.id).summary.steps;
     QVERIFY(fixture_->reaches_step(run.id, step + 1));
     must(workbench::stop(fixture_->detail(run.id)));
-    QVERIFY(QTest::qWaitFor(
-        [&] { return storage::has_ended(fixture_->detail(run.id).summary.state); }, 180000));
+    QVERIFY(
+        QTest::qWaitFor([&] { return storage::has_ended(fixture_->detail(run.id).summary.state); },
+                        RunFixture::kPatience));
     QCOMPARE(fixture_->detail(run.id).summary.state, RunState::stopped);
   }
 
@@ -314,7 +316,7 @@ class RemoteRunsTest : public QObject {
           const auto lines = must(reader.last_lines(run.id, 1));
           return !lines.empty() && lines[0].text.ends_with("; trying again");
         },
-        60000));
+        RunFixture::kPatience));
     QCOMPARE(fixture_->detail(run.id).summary.state, RunState::running);
     must(sshd_->start_again());
     QVERIFY(fixture_->ends(run.id));

@@ -20,7 +20,7 @@
 
 namespace heddle::workbench {
 
-inline const std::string kRankEngine = std::string(HEDDLE_BINARY_DIR) + "/rank_engine";
+inline const std::string kRankEngine = std::string(HEDDLE_BINARY_DIR) + "/alone/rank_engine";
 
 /// All that this process launches from here on, and the programs that it starts, is done by it.
 inline void use_engine(const std::string& path = kRankEngine) {
@@ -114,12 +114,15 @@ struct RunFixture {
     return must(reader.run(run));
   }
 
+  static constexpr int kPatience = 240000;  // ms, on a machine that does much else
+
   bool ends(storage::RunId run) const {
-    return QTest::qWaitFor([&] { return storage::has_ended(detail(run).summary.state); }, 60000);
+    return QTest::qWaitFor([&] { return storage::has_ended(detail(run).summary.state); },
+                           kPatience);
   }
 
   bool reaches_step(storage::RunId run, int64_t step) const {
-    return QTest::qWaitFor([&] { return detail(run).summary.steps >= step; }, 60000);
+    return QTest::qWaitFor([&] { return detail(run).summary.steps >= step; }, kPatience);
   }
 
   /// Every record of the run's directory is in the store, once.

@@ -25,7 +25,7 @@ class SlurmFaultsTest : public QObject {
         [&] {
           return slurm_->ask({"sinfo", "-h", "-p", "train", "-o", "%D %T"}) == "2 idle\n";
         },
-        60000);
+        RunFixture::kPatience);
   }
 
   /// The cluster behind the node's sshd.
@@ -71,12 +71,13 @@ class SlurmFaultsTest : public QObject {
         slurm_->ask({"sbatch", "--parsable", "--partition=urgent", "--nodes=2", "--exclusive",
                      "--output=/dev/null", "--wrap=sleep 300"});
     QVERIFY(!urgent.empty());
-    QTRY_COMPARE_WITH_TIMEOUT(fixture_->state(run.id), RunState::waiting, 60000);
+    QTRY_COMPARE_WITH_TIMEOUT(fixture_->state(run.id), RunState::waiting, RunFixture::kPatience);
     const storage::RunDetail waits = fixture_->detail(run.id);
     QVERIFY(waits.summary.steps >= 3 && waits.summary.steps < 400);
     QVERIFY2(waits.summary.cause.starts_with("waits in train"), waits.summary.cause.c_str());
     // Its ranks may be about to stop.
-    QTRY_VERIFY_WITH_TIMEOUT(std::filesystem::exists(waits.run_dir + "/checkpoints"), 30000);
+    QTRY_VERIFY_WITH_TIMEOUT(std::filesystem::exists(waits.run_dir + "/checkpoints"),
+                             RunFixture::kPatience);
     slurm_->ask({"scancel", urgent.substr(0, urgent.find('\n'))});
     QVERIFY(fixture_->is_put_back(run.id));
     QVERIFY(fixture_->ends(run.id));
@@ -103,13 +104,14 @@ class SlurmFaultsTest : public QObject {
   void the_controller_is_away() {
     const auto waits = fixture_->held(), runs = fixture_->launched(fixture_->job_request(9999, 50));
     QVERIFY(fixture_->reaches_step(runs.id, 3));
-    QTRY_COMPARE_WITH_TIMEOUT(fixture_->state(runs.id), RunState::running, 60000);
+    QTRY_COMPARE_WITH_TIMEOUT(fixture_->state(runs.id), RunState::running, RunFixture::kPatience);
     QTRY_COMPARE_WITH_TIMEOUT(fixture_->detail(waits.id).summary.cause,
-                              std::string("waits in train and is held by its user"), 60000);
+                              std::string("waits in train and is held by its user"),
+                              RunFixture::kPatience);
     slurm_->stop("slurmctld");
     for (const storage::RunId run : {waits.id, runs.id})
       QTRY_VERIFY_WITH_TIMEOUT(fixture_->link(run).reason.find("controller") != std::string::npos,
-                               90000);
+                               RunFixture::kPatience);
     // Its logs still come.
     const int64_t steps = fixture_->detail(runs.id).summary.steps;
     QVERIFY(fixture_->reaches_step(runs.id, steps + 20));
@@ -118,7 +120,7 @@ class SlurmFaultsTest : public QObject {
     for (const storage::RunId run : {waits.id, runs.id}) QVERIFY(!fixture_->link(run).lost);
     slurm_->start_again("slurmctld");
     for (const storage::RunId run : {waits.id, runs.id})
-      QTRY_COMPARE_WITH_TIMEOUT(fixture_->link(run).reason, std::string(), 60000);
+      QTRY_COMPARE_WITH_TIMEOUT(fixture_->link(run).reason, std::string(), RunFixture::kPatience);
     VERIFY_RESULT(change_job(fixture_->detail(waits.id), {.hold = JobChange::Hold::release}));
     VERIFY_RESULT(workbench::stop(fixture_->detail(runs.id)));
     QVERIFY(fixture_->ends(waits.id));
@@ -136,7 +138,7 @@ class SlurmFaultsTest : public QObject {
     QCOMPARE(fixture_->state(run.id), RunState::waiting);
     VERIFY_RESULT(change_job(fixture_->detail(run.id), {.hold = JobChange::Hold::release}));
     QVERIFY(fixture_->reaches_step(run.id, 3));
-    QTRY_COMPARE_WITH_TIMEOUT(fixture_->state(run.id), RunState::running, 60000);
+    QTRY_COMPARE_WITH_TIMEOUT(fixture_->state(run.id), RunState::running, RunFixture::kPatience);
     must(workbench::stop(fixture_->detail(run.id)));
     QVERIFY(fixture_->ends(run.id));
     const storage::RunDetail stopped = fixture_->detail(run.id);

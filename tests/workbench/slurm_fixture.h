@@ -58,8 +58,8 @@ struct SlurmFixture : RunFixture {
   /// Whether the run was put back into the queue; Slurm would wait two minutes, and does not.
   bool is_put_back(storage::RunId run) const {
     const std::string job = job_of(run);
-    if (!QTest::qWaitFor([&] { return in_queue(job) == "PENDING"; }, 60000)) return false;
-    if (!QTest::qWaitFor([&] { return state(run) == storage::RunState::waiting; }, 60000))
+    if (!QTest::qWaitFor([&] { return in_queue(job) == "PENDING"; }, kPatience)) return false;
+    if (!QTest::qWaitFor([&] { return state(run) == storage::RunState::waiting; }, kPatience))
       return false;
     // Slurm may still be signalling the attempt before.
     QTest::qWait(4000);

@@ -73,9 +73,11 @@ class SlurmRunsTest : public QObject {
     // Also before anybody has followed it.
     QCOMPARE(fixture_->state(run.id), RunState::waiting);
     QTRY_COMPARE_WITH_TIMEOUT(fixture_->detail(run.id).summary.cause,
-                              std::string("waits in train and is held by its user"), 60000);
+                              std::string("waits in train and is held by its user"),
+                              RunFixture::kPatience);
     QVERIFY(!fixture_->link(run.id).lost);
-    QTRY_VERIFY_WITH_TIMEOUT(fixture_->detail(run.id).environment.contains(storage::kJob), 60000);
+    QTRY_VERIFY_WITH_TIMEOUT(fixture_->detail(run.id).environment.contains(storage::kJob),
+                             RunFixture::kPatience);
     QCOMPARE(std::get<std::string>(fixture_->detail(run.id).environment.at(storage::kJob)),
              fixture_->job_of(run.id));
     VERIFY_RESULT(change_job(fixture_->detail(run.id), {.hold = JobChange::Hold::release}));
@@ -96,7 +98,7 @@ class SlurmRunsTest : public QObject {
     VERIFY_RESULT(change({.time_limit = "30", .partition = "urgent", .nice = 100}));
     QCOMPARE(fixture_->in_queue(job, "%l %P %y"), std::string("30:00 urgent 100"));
     QTRY_VERIFY_WITH_TIMEOUT(fixture_->detail(run.id).summary.cause.starts_with("waits in urgent"),
-                             60000);
+                             RunFixture::kPatience);
     VERIFY_SAYS(change({.time_limit = "soon"}), "time limit \"soon\"");
     VERIFY_SAYS(change({.nice = -1}), "nice -1; valid: 0 to 10000");
     VERIFY_SAYS(change({.partition = "nope"}), "Slurm did not change job " + job);

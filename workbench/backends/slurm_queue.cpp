@@ -7,13 +7,12 @@
 #include <mutex>
 
 #include "base/excerpt.h"
+#include "workbench/queue_pause.h"
 
 namespace heddle::workbench {
 namespace {
 
 using std::chrono::steady_clock;
-
-constexpr std::chrono::seconds kBetween{10};
 
 /// The queue of a cluster.
 struct Queue {
@@ -41,7 +40,7 @@ remote::Command with_times(std::vector<std::string> words) {
 
 /// Asks unless it has been asked just now, with or without an answer.
 Result<> refresh(remote::Node& node, Queue& queue) {
-  const bool is_new = queue.asked && steady_clock::now() - *queue.asked < kBetween;
+  const bool is_new = queue.asked && steady_clock::now() - *queue.asked < queue_pause.load();
   if (!is_new) {
     const Result<remote::Completed> printed = node.run(with_times(remote::squeue_words()));
     if (!printed) return fail(printed);

@@ -73,6 +73,18 @@ class LinksTest : public QObject {
                          "others 100 MiB/s\n"));
   }
 
+  // All links of another are slow, too, but little.
+  void of_two_slow_hosts_the_slowest_is_the_cause() {
+    auto pairs = pairs_of(4);
+    for (Pair& pair : pairs)
+      if (pair.from == 1 || pair.to == 1) pair.link.out = 10 * kMiB;
+    link_of(pairs, 0, 2).seconds = link_of(pairs, 0, 3).seconds = 0.04;
+    const std::string text = text_of(links::judge_links(kNames, pairs, {}));
+    QVERIFY2(text.starts_with("bell is slow: all of its links are"), text.c_str());
+    for (const char* other : {"\nthe link between ada and cray", "\nthe link between ada and dell"})
+      QVERIFY2(text.find(other) != std::string::npos, text.c_str());
+  }
+
   void two_hosts_are_compared_with_before() {
     const std::vector<std::string> names{"ada", "bell"};
     auto now = pairs_of(2);

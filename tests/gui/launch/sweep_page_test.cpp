@@ -37,7 +37,7 @@ struct PageShown {
     write("tokenizer.json", "{}\n");
     session = std::make_unique<Session>(QString::fromStdString(path));
     page = std::make_unique<LaunchPage>(*session);
-    qputenv("HEDDLE_ENGINE", HEDDLE_BINARY_DIR "/rank_engine");
+    qputenv("HEDDLE_ENGINE", HEDDLE_BINARY_DIR "/alone/rank_engine");
     page->resize(1300, 800);
     QObject::connect(session.get(), &Session::message, page.get(),
                      [this](const QString& text) { messages << text; });

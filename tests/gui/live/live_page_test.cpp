@@ -546,7 +546,7 @@ class LivePageTest : public QObject {
         "[data]\ntext = [\"corpus.txt\"]\ntokenizer = \"tokenizer.json\"\nseq_len = 32\n"
         "[training]\nsteps = 100000\nseed = 20\n[hardware]\nranks = 2\n";
     request.target.root = folder.filePath("node").toStdString();
-    qputenv("HEDDLE_ENGINE", HEDDLE_BINARY_DIR "/rank_engine");
+    qputenv("HEDDLE_ENGINE", HEDDLE_BINARY_DIR "/alone/rank_engine");
     const auto launched = workbench::launch(*must(storage::Writer::open(shown.path)), request);
     QVERIFY2(launched, launched ? "" : launched.error().message.c_str());
     shown.show();
