@@ -1,6 +1,7 @@
 #include "workbench/backends/slurm.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include "base/clock.h"
 #include "base/excerpt.h"
@@ -153,15 +154,17 @@ Result<std::optional<std::string>> job_of(remote::Node& node, const Share& share
   });
 }
 
-/// The last line that the job itself has printed: why its supervisors could not start.
+/// The last line that the job itself has printed: why its supervisors could not start. Slurm adds
+/// lines of its own, before it or after it, with the exit code alone.
 std::string last_words(remote::Node& node, const std::string& run_dir, const std::string& id) {
   const std::string file = fmt::format("{}/slurm-{}.out", run_dir, id);
   const auto pieces = node.read({{file, 0, 1 << 16}});
   if (!pieces || !pieces->front()) return {};
-  std::string text = *pieces->front();
-  while (text.ends_with('\n')) text.pop_back();
-  if (text.empty()) return {};
-  return fmt::format(": {} ({})", excerpt(text.substr(text.rfind('\n') + 1), 500), file);
+  std::istringstream lines(*pieces->front());
+  std::string last;
+  for (std::string line; std::getline(lines, line);)
+    if (last.empty() || (!line.empty() && !line.starts_with("srun: "))) last = line;
+  return last.empty() ? "" : fmt::format(": {} ({})", excerpt(last, 500), file);
 }
 
 /// A job that has just ended by itself is no error.
