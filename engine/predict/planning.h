@@ -33,12 +33,16 @@ class Planning {
   /// The recipe that is asked for, resolved, with its vocabulary's size; or its faults.
   recipe::Parsed read(const plan::PlanQuestion& question) { return recipes_.read(question); }
 
+  /// What it remembers of plans, for searches among them.
+  step::CaptureMemory& captured() { return captured_; }
+  BudgetMemory& budgets() { return budgets_; }
+
  private:
   plan::PlanAnswer planned(const plan::PlanQuestion& question, const recipe::Parsed& parsed,
                            const std::function<bool()>& cancelled);
 
-  /// The recipe that is being edited, and variants of it.
-  static constexpr size_t kMaxCaptured = 12;
+  /// The recipe that is being edited, and variants of it; layouts that are searched.
+  static constexpr size_t kMaxCaptured = 24;
 
   const bool awaits_speed_;
   step::CaptureMemory captured_{kMaxCaptured};

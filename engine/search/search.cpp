@@ -17,7 +17,6 @@
 #include "engine/search/budget_search.h"
 #include "engine/search/families.h"
 #include "engine/search/refine.h"
-#include "engine/step/capture_memory.h"
 
 namespace heddle::search {
 namespace {
@@ -31,10 +30,9 @@ constexpr double kMemoryIsOff = 0.85;  // and planned steps may need less than e
 constexpr double kPromiseIsOff = 0.9;
 constexpr size_t kPlansABudget = 12;
 constexpr size_t kFastestRefined = 3;
-constexpr size_t kMinRefined = 8;  // plans that spend memory on keeping instead of recomputing
-constexpr size_t kInputsKept = 3;  // layouts that are tried so
-constexpr double kSlowest = 2;     // times the fastest step: nobody chooses slower ones
-constexpr size_t kCaptured = 24;
+constexpr size_t kMinRefined = 8;      // plans that spend memory on keeping instead of recomputing
+constexpr size_t kInputsKept = 3;      // layouts that are tried so
+constexpr double kSlowest = 2;         // times the fastest step: nobody chooses slower ones
 constexpr int64_t kMaxNodes = 20'000;  // larger steps are put together from a few micro-batches
 
 struct Planned {
@@ -45,8 +43,9 @@ struct Planned {
 
 class Search {
  public:
-  Search(const Question& question, const recipe::Recipe& given, const Hooks& hooks)
-      : question_(question), given_(given), hooks_(hooks), captured_(kCaptured) {}
+  Search(predict::Planning& planning, const Question& question, const recipe::Recipe& given,
+         const Hooks& hooks)
+      : planning_(planning), question_(question), given_(given), hooks_(hooks) {}
 
   Result<plan::SearchResult> run() {
     const auto begin = Clock::now();
@@ -346,8 +345,8 @@ class Search {
          .timeline = false,
          .cancelled = [] { return false; },
          .capture = [this](const recipe::Recipe& of,
-                           step::Work work) { return captured_.capture(of, work); },
-         .budgets = &budgets_,
+                           step::Work work) { return planning_.captured().capture(of, work); },
+         .budgets = &planning_.budgets(),
          .most_nodes = kMaxNodes});
     if (!plan) return {std::nullopt, plan.error().message};
     const Choice choice = choice_of(recipe);
@@ -398,11 +397,10 @@ class Search {
     if (result_.given) result_.given_why = why_not(*result_.given, best, result_.limit_bytes);
   }
 
+  predict::Planning& planning_;
   const Question& question_;
   const recipe::Recipe& given_;
   const Hooks& hooks_;
-  step::CaptureMemory captured_;
-  predict::BudgetMemory budgets_;
   std::optional<hardware::Entry> entry_;
   std::optional<Estimator> estimator_;
   int64_t node_devices_ = 0, process_bytes_ = 0;
@@ -417,9 +415,9 @@ class Search {
 
 }  // namespace
 
-Result<plan::SearchResult> search(const Question& question, const recipe::Recipe& given,
-                                  const Hooks& hooks) {
-  return Search(question, given, hooks).run();
+Result<plan::SearchResult> search(predict::Planning& planning, const Question& question,
+                                  const recipe::Recipe& given, const Hooks& hooks) {
+  return Search(planning, question, given, hooks).run();
 }
 
 }  // namespace heddle::search

@@ -130,7 +130,7 @@ class Asking {
     if (auto fault = predict::partly_filled_node(asked, *machine))
       return std::vector{std::move(*fault)};
     if (!is_possible(question_)) return std::vector{contradiction(question_, asked_.fixes)};
-    auto result = search::search(question_, given.recipe, hooks_);
+    auto result = search::search(planning_, question_, given.recipe, hooks_);
     if (!result) return result.error();
     if (result->least && result->complete) add_remedies(*result);
     return std::move(*result);

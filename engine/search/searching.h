@@ -2,7 +2,6 @@
 // --serve` for each request.
 #pragma once
 
-#include "engine/predict/planning.h"
 #include "engine/search/search.h"
 
 namespace heddle::search {

@@ -182,30 +182,6 @@ class PredictTest : public QObject {
     }
   }
 
-  // What other budgets needed is remembered, by layout, batch and pipeline rank.
-  void a_budget_is_planned_after_others_as_alone() {
-    predict::BudgetMemory budgets;
-    for (const char* pp : {"1", "2"})
-      for (const char* batch : {"1", "2"}) {
-        std::set<int64_t> peaks;
-        for (const char* budget : {"0.1", "0.5", "0.9"}) {
-          const recipe::Recipe recipe =
-              recipe_of({"hardware.ranks=2", std::string("parallelism.pp=") + pp,
-                         std::string("training.local_batch=") + batch, "recompute.mode=\"budget\"",
-                         std::string("recompute.budget=") + budget});
-          predict::PredictOptions options;
-          const auto alone = predict::predict(recipe, options);
-          options.budgets = &budgets;
-          const auto after = predict::predict(recipe, options);
-          QVERIFY(alone && after);
-          QCOMPARE(after->plan_hash, alone->plan_hash);
-          QCOMPARE(after->peak_bytes, alone->peak_bytes);
-          peaks.insert(alone->peak_bytes);
-        }
-        QVERIFY(peaks.size() > 1);
-      }
-  }
-
   void a_prediction_can_be_given_up() {
     predict::PredictOptions options;
     options.cancelled = [] { return true; };
