@@ -175,8 +175,13 @@ int run(int argc, char** argv) {
   auto* corpus_command =
       app.add_subcommand("tokenize-corpus", "the recipe's token stores, ahead of its runs");
   add_recipe_options(corpus_command, recipe);
-  corpus_command->add_option("--jobs", jobs, "threads (default: as many as cores)")
-      ->check(CLI::Range(1, 1024));
+  auto* jobs_option =
+      corpus_command->add_option("--jobs", jobs, "threads (default: as many as cores)")
+          ->check(CLI::Range(1, 1024));
+  bool where = false;
+  corpus_command
+      ->add_flag("--where", where, "print where the stores are and whether they are whole; no more")
+      ->excludes(jobs_option);
 
   commands::StoresOptions stores;
   auto* stores_command =
@@ -278,7 +283,8 @@ int run(int argc, char** argv) {
                                   : torch.calibrate(ranks, json);
     });
   if (*tokenize_command) return commands::tokenize(tokenize);
-  if (*corpus_command) return commands::tokenize_corpus(recipe, jobs);
+  if (*corpus_command)
+    return where ? commands::locate_stores(recipe) : commands::tokenize_corpus(recipe, jobs);
   if (*stores_command) return commands::stores(stores);
   if (*describe_command) return commands::describe_data(recipe, describe);
   if (*name) supervise.action = launch::SuperviseAction::checkpoint;

@@ -49,7 +49,8 @@ std::map<std::string, std::string> libraries_in(const remote::Bundle& bundle) {
 }
 
 Result<> pack(const std::string& engine, const std::string& window, const fs::path& to) {
-  const Result<remote::Bundle> bundle = remote::bundle_of(engine);
+  const Result<remote::Bundle> bundle =
+      remote::bundle_of(engine, remote::Devices::cpus, remote::Parquet::never);
   if (!bundle) return fail(bundle);
   if (const Result<> unpacked = remote::unpack(*bundle, to / "engine"); !unpacked) return unpacked;
   for (const remote::BundleFile& file : bundle->files) say("{}\n", file.from);

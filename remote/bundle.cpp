@@ -29,15 +29,19 @@ export HEDDLE_ENGINE
 exec "$here/lib/{loader}" --library-path "$here/lib" "$here/bin/heddle-engine" "$@"
 )sh";
 
-/// All that the engine loads: when it starts, and with the library of the commands that need
-/// LibTorch.
-Result<std::vector<Library>> libraries_of_engine(const std::string& engine) {
+/// All that the engine loads: when it starts, with the library of the commands that need LibTorch,
+/// and with the plug-in for Parquet.
+Result<std::vector<Library>> libraries_of_engine(const std::string& engine, Parquet parquet) {
   Result<std::vector<Library>> libraries = libraries_of(engine);
-  const std::string torch = fs::path(engine).parent_path() / "libheddle_torch.so";
-  if (!libraries || !fs::is_regular_file(torch)) return libraries;
-  const Result<std::vector<Library>> more = libraries_of_plugin(torch, *libraries);
-  if (!more) return more;
-  libraries->insert(libraries->end(), more->begin(), more->end());
+  std::vector<const char*> names{"libheddle_torch.so"};
+  if (parquet == Parquet::if_built) names.push_back("libheddle_parquet.so");
+  for (const char* name : names) {
+    const std::string plugin = fs::path(engine).parent_path() / name;
+    if (!libraries || !fs::is_regular_file(plugin)) continue;
+    const Result<std::vector<Library>> more = libraries_of_plugin(plugin, *libraries);
+    if (!more) return more;
+    libraries->insert(libraries->end(), more->begin(), more->end());
+  }
   return libraries;
 }
 
@@ -115,7 +119,7 @@ Result<> check_plugin(const std::string& engine) {
               engine);
 }
 
-Result<Bundle> bundle_of(const std::string& engine, Devices devices) {
+Result<Bundle> bundle_of(const std::string& engine, Devices devices, Parquet parquet) {
   if (!fs::is_regular_file(engine)) {
     return fail("there is no engine at {}: build the target heddle-engine", engine);
   }
@@ -124,7 +128,7 @@ Result<Bundle> bundle_of(const std::string& engine, Devices devices) {
       if (const Result<> fits = check_plugin(engine); !fits) return fail(fits);
     return read_unpacked(*folder);
   }
-  const Result<std::vector<Library>> libraries = libraries_of_engine(engine);
+  const Result<std::vector<Library>> libraries = libraries_of_engine(engine, parquet);
   if (!libraries) return fail(libraries);
 
   Bundle bundle;

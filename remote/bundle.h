@@ -21,6 +21,9 @@ struct BundleFile {
 /// The devices that the engine is brought for.
 enum class Devices { cpus, gpus };
 
+/// The plug-in for texts in Parquet files, where it is built.
+enum class Parquet { if_built, never };
+
 struct Bundle {
   std::vector<BundleFile> files;  // sorted by path
   /// Starts bin/heddle-engine with the bundle's own loader and libraries. Written as
@@ -30,11 +33,12 @@ struct Bundle {
   std::string id;        // SHA-256 of the manifest
 };
 
-/// Asks the dynamic loader which libraries `engine` and libheddle_torch.so load, and hashes them
-/// (see HashCache). For GPUs an error says when there is no plug-in next to it, or one of another
-/// build. The wrapper of an unpacked bundle gives that bundle; an error names a file that is not as
-/// the manifest has it.
-Result<Bundle> bundle_of(const std::string& engine, Devices devices = Devices::cpus);
+/// Asks the dynamic loader which libraries `engine`, libheddle_torch.so and the plug-in for Parquet
+/// load, and hashes them (see HashCache). For GPUs an error says when there is no plug-in next to
+/// it, or one of another build. The wrapper of an unpacked bundle gives that bundle; an error names
+/// a file that is not as the manifest has it.
+Result<Bundle> bundle_of(const std::string& engine, Devices devices = Devices::cpus,
+                         Parquet parquet = Parquet::if_built);
 
 /// Copies all of a bundle into a folder, which need not exist: from there it runs as it is, without
 /// being deployed.

@@ -172,6 +172,11 @@ std::string why_none(const std::string& error) {
   return error;
 }
 
+// AES-GCM first: its processors' instructions make it the fastest of those that libssh has.
+constexpr const char* kCiphers =
+    "aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,"
+    "aes256-ctr,aes192-ctr,aes128-ctr";
+
 /// libssh reads no file of the user: what it would make of them is not what ssh does.
 void configure(ssh_session session, int socket, const Host& host, const KnownHosts& known,
                const std::string& folder) {
@@ -185,6 +190,8 @@ void configure(ssh_session session, int socket, const Host& host, const KnownHos
   ssh_options_set(session, SSH_OPTIONS_KNOWNHOSTS, "/dev/null");
   ssh_options_set(session, SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null");
   ssh_options_set(session, SSH_OPTIONS_HOSTKEYS, algorithms_of(known).c_str());
+  ssh_options_set(session, SSH_OPTIONS_CIPHERS_C_S, kCiphers);
+  ssh_options_set(session, SSH_OPTIONS_CIPHERS_S_C, kCiphers);
   ssh_options_set(session, SSH_OPTIONS_FD, &socket);
   ssh_set_blocking(session, 0);
 }

@@ -136,10 +136,13 @@ Result<> SshNode::remove(const std::string& path) {
 }
 
 Result<std::string> SshNode::home() {
+  const std::lock_guard lock(home_asked_);
+  if (!home_.empty()) return home_;
   const Result<std::string> folder =
       script(R"sh(cd && pwd -P)sh", {}, "the user's home folder cannot be entered", kOperation);
   if (!folder) return fail(folder);
-  return folder->substr(0, folder->find('\n'));
+  home_ = folder->substr(0, folder->find('\n'));
+  return home_;
 }
 
 }  // namespace heddle::remote

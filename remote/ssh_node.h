@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 
 #include "remote/frames.h"
 #include "remote/node.h"
@@ -43,6 +44,8 @@ class SshNode final : public Node {
 
   std::shared_ptr<SshSession> session_;
   std::atomic<bool> packs_{false};  // the host can unpack
+  std::mutex home_asked_;
+  std::string home_;  // empty: not known yet
 };
 
 }  // namespace heddle::remote

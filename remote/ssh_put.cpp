@@ -93,12 +93,18 @@ chmod "$2" "$3" && mv -f -- "$3" "$1" && sweep "$1")sh";
 
 // Four arguments a file: its name, hash, mode and part. Another transfer may have finished it.
 // Prints a line a file: "whole", or the hash of what is damaged, which is thrown away.
+// OpenSSL, where the host has it, hashes several times as fast as coreutils.
 constexpr const char* kFinish = R"sh(
+if [ "$(printf abc | openssl dgst -sha256 -r 2> /dev/null)" = \
+  'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad *stdin' ]
+then hash_of() { openssl dgst -sha256 -r; }
+else hash_of() { sha256sum; }
+fi
 finish() {
   file=$4
-  if ! sum=$(sha256sum < "$file") 2> /dev/null; then
+  if ! sum=$(hash_of < "$file") 2> /dev/null; then
     file=$1
-    sum=$(sha256sum < "$file") || return 1
+    sum=$(hash_of < "$file") || return 1
   fi
   if [ "${sum%% *}" != "$2" ]; then
     echo "${sum%% *}"

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "base/plain_file.h"
 #include "engine/checkpoint/companions.h"
@@ -62,11 +63,7 @@ std::vector<Input> inputs_of(recipe::Recipe& recipe) {
   return inputs;
 }
 
-struct File {
-  std::string path;
-  std::string name;  // below the blob's folder
-  std::string sha256;
-};
+using File = InputFile;
 
 /// Files below it are hashed before anybody asks what is going on.
 constexpr uint64_t kLarge = 1'000'000'000;
@@ -147,27 +144,12 @@ std::string blob_id(const std::vector<File>& files) {
   return remote::sha256(list);
 }
 
-Result<> send(remote::Node& node, const File& file, const std::string& to,
-              const remote::Progress& progress) {
-  std::error_code error;
-  const uint64_t size = fs::file_size(file.path, error);
-  const auto there = node.stat(to);
-  if (!there) return fail(there);
-  // A file has this name only once its hash was checked.
-  if (*there && (*there)->size == size) return {};
-  if (Result<> made = node.make_folders(fs::path(to).parent_path()); !made) return made;
-  return node.put_file({.from = file.path, .to = to, .sha256 = file.sha256}, progress);
-}
+/// So many files in one go: the arguments of a program there are limited.
+constexpr size_t kFilesAtOnce = 500;
 
-/// An input's path and what is to be on the node for it.
-struct Blob {
-  std::string* path;
-  std::vector<File> files;
-};
-
-Result<Blob> blob_of(const Input& input, const remote::Progress& hashing) {
+Result<std::vector<File>> hashed_files_of(const Input& input, const remote::Progress& hashing) {
   Result<std::vector<File>> files = files_of(input);
-  if (!files) return fail(files);
+  if (!files) return files;
   if (files->empty()) return fail("{}: there is no file in it", *input.path);
   remote::HashCache cache;
   for (File& file : *files) {
@@ -176,7 +158,7 @@ Result<Blob> blob_of(const Input& input, const remote::Progress& hashing) {
     file.sha256 = std::move(*hash);
   }
   cache.save();
-  return Blob{input.path, std::move(*files)};
+  return files;
 }
 
 uint64_t bytes_of(const std::vector<File>& files) {
@@ -214,13 +196,32 @@ std::string fault_of(const Input& input) {
   return bytes_of(*files) == 0 ? fmt::format("{} is empty", *input.path) : "";
 }
 
-Result<> send(remote::Node& node, const std::string& root, const Blob& blob,
-              const remote::Progress& progress) {
-  const std::string folder = fmt::format("{}/blobs/{}", root, blob_id(blob.files));
-  for (const File& file : blob.files)
-    if (Result<> sent = send(node, file, folder + "/" + file.name, progress); !sent) return sent;
-  *blob.path = folder + "/" + fs::path(blob.files[0].name).begin()->string();
-  return {};
+/// Gives the input's path on the node.
+Result<std::string> send(remote::Node& node, const std::string& root,
+                         const std::vector<File>& files, const remote::Progress& progress) {
+  const std::string folder = fmt::format("{}/blobs/{}", root, blob_id(files));
+  std::vector<remote::Put> puts;
+  std::set<std::string> folders;
+  for (const File& file : files) {
+    const std::string to = folder + "/" + file.name;
+    std::error_code error;
+    const uint64_t size = fs::file_size(file.path, error);
+    const auto there = node.stat(to);
+    if (!there) return fail(there);
+    // A file has this name only once its hash was checked.
+    if (*there && (*there)->size == size) continue;
+    folders.insert(fs::path(to).parent_path());
+    puts.push_back({.from = file.path, .to = to, .sha256 = file.sha256});
+  }
+  for (const std::string& each : folders)
+    if (const Result<> made = node.make_folders(each); !made) return fail(made);
+  for (size_t at = 0; at < puts.size(); at += kFilesAtOnce) {
+    const auto begin = puts.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto count = static_cast<std::ptrdiff_t>(std::min(kFilesAtOnce, puts.size() - at));
+    const Result<> sent = node.put_files({begin, begin + count}, progress);
+    if (!sent) return fail(sent);
+  }
+  return folder + "/" + fs::path(files[0].name).begin()->string();
 }
 
 }  // namespace
@@ -282,19 +283,28 @@ Result<std::string> hash_of_inputs(recipe::Recipe recipe, const remote::Progress
   return remote::sha256(list).substr(0, 16);
 }
 
-Result<recipe::Recipe> ship_inputs(remote::Node& node, const std::string& root,
-                                   recipe::Recipe recipe, const remote::Progress& hashing,
-                                   const remote::Progress& sending) {
-  std::vector<Blob> blobs;
+Result<Shipment> shipment_of(recipe::Recipe recipe, const remote::Progress& hashing) {
+  std::vector<std::vector<File>> blobs;
   for (const Input& input : inputs_of(recipe)) {
-    Result<Blob> blob = blob_of(input, hashing);
-    if (!blob) return fail(blob);
-    blobs.push_back(std::move(*blob));
+    Result<std::vector<File>> files = hashed_files_of(input, hashing);
+    if (!files) return fail(files);
+    blobs.push_back(std::move(*files));
   }
+  return Shipment{std::move(recipe), std::move(blobs)};
+}
+
+Result<recipe::Recipe> ship(const Shipment& shipment, remote::Node& node, const std::string& root,
+                            const remote::Progress& sending) {
   if (!sending(0, 0)) return fail("cancelled");
-  for (const Blob& blob : blobs)
-    if (Result<> sent = send(node, root, blob, sending); !sent) return fail(sent);
-  return recipe;
+  recipe::Recipe there = shipment.recipe;
+  // Its patterns are files by now: it has the same inputs again.
+  const std::vector<Input> inputs = inputs_of(there);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Result<std::string> path = send(node, root, shipment.blobs[i], sending);
+    if (!path) return fail(path);
+    *inputs[i].path = std::move(*path);
+  }
+  return there;
 }
 
 }  // namespace heddle::workbench

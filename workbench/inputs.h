@@ -26,15 +26,28 @@ struct InputBytes {
 InputBytes bytes_of_inputs(const recipe::Recipe& recipe, const std::set<std::string>& blobs);
 
 /// One hash of all inputs' contents, wherever they are: 16 hexadecimal digits. A file of a gigabyte
-/// or more counts by its size and some of its blocks. `hashing`: as of ship_inputs.
+/// or more counts by its size and some of its blocks. `hashing`: as of shipment_of.
 Result<std::string> hash_of_inputs(recipe::Recipe recipe, const remote::Progress& hashing);
 
+struct InputFile {
+  std::string path;
+  std::string name;  // below the blob's folder
+  std::string sha256;
+};
+
+/// A recipe's inputs with their hashes, ready to be brought to any number of nodes.
+struct Shipment {
+  recipe::Recipe recipe;
+  std::vector<std::vector<InputFile>> blobs;  // an input each, in the recipe's order
+};
+
+/// Hashes all inputs. `hashing` is told the bytes of each large file meanwhile.
+Result<Shipment> shipment_of(recipe::Recipe recipe, const remote::Progress& hashing);
+
 /// Brings every input to the node, as ROOT/blobs/<SHA-256>/NAME, unless it is there already, and
-/// gives the recipe with the paths on the node. `hashing` is
-/// told the bytes of each large file while it is hashed; then `sending`, of no bytes once, and of
-/// the bytes of each file that is sent.
-Result<recipe::Recipe> ship_inputs(remote::Node& node, const std::string& root,
-                                   recipe::Recipe recipe, const remote::Progress& hashing,
-                                   const remote::Progress& sending);
+/// gives the recipe with the paths on the node. `sending` is told of no bytes once, then of those
+/// of each input. Threads: several nodes at once.
+Result<recipe::Recipe> ship(const Shipment& shipment, remote::Node& node, const std::string& root,
+                            const remote::Progress& sending);
 
 }  // namespace heddle::workbench

@@ -11,6 +11,7 @@
 #include "base/read_file.h"
 #include "base/signature.h"
 #include "engine/runs/launch.h"
+#include "remote/bring_to_all.h"
 #include "remote/deploy_all.h"
 #include "remote/prelude.h"
 #include "remote/private_root.h"
@@ -22,6 +23,7 @@
 #include "workbench/place.h"
 #include "workbench/reproduction.h"
 #include "workbench/targets.h"
+#include "workbench/token_stores.h"
 
 namespace heddle::workbench {
 namespace {
@@ -72,7 +74,8 @@ class Attempt {
         backend_(backend_of(request_.target)),
         queued_(parts.queued),
         run_(parts.queued.value_or(storage::CreatedRun{})),
-        place_(place_on(request_.target)) {}
+        place_(place_on(request_.target)),
+        there_(nodes.size()) {}
 
   tl::expected<storage::CreatedRun, LaunchError> run() {
     if (!queued_)
@@ -150,11 +153,14 @@ class Attempt {
     if (!key) return fail(key);
     place_.end_key = *key;
     const std::string folder = folder_name(run_.name);
+    if (const Result<> made = make_roots(); !made) return made;
     if (const Result<> brought = bring_engines(); !brought) return brought;
+    if (const Result<> brought = bring_inputs(); !brought) return brought;
     // A cluster's parts are all brought to its login node.
     for (size_t part = 0; part < request_.target.parts(); ++part)
-      if (Result<> ready = prepare_part(*nodes_[std::min(part, nodes_.size() - 1)], folder); !ready)
+      if (Result<> ready = prepare_part(std::min(part, nodes_.size() - 1), folder); !ready)
         return ready;
+    if (const Result<> brought = bring_tokens(); !brought) return brought;
     // Before anything is started, so that what runs can always be found.
     std::string run_dir = place_.shares[0].run_dir();
     if (!queued_) return writer_.set_place(run_.id, to_json(place_), std::move(run_dir)).get();
@@ -164,36 +170,40 @@ class Attempt {
     return begun;
   }
 
-  Result<> prepare_part(remote::Node& node, const std::string& folder) {
-    const Result<std::string> root = node.expand(request_.target.root);
-    if (!root) return fail(root);
-    if (const Result<> made = remote::make_private_root(node, *root, {"runs"}); !made) return made;
-    const Result<std::string> engine = bring_engine(node);
-    if (!engine) return fail(engine);
+  Result<> make_roots() {
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      Result<std::string> root = nodes_[i]->expand(request_.target.root);
+      if (!root) return fail(root);
+      if (const Result<> made = remote::make_private_root(*nodes_[i], *root, {"runs"}); !made)
+        return made;
+      there_[i].root = std::move(*root);
+    }
+    return {};
+  }
 
+  Result<> prepare_part(size_t node_number, const std::string& folder) {
+    remote::Node& node = *nodes_[node_number];
+    const OnNode& there = there_[node_number];
     const auto parts = static_cast<int64_t>(request_.target.parts());
     const auto ranks = static_cast<int32_t>(checked_.parsed.recipe.hardware.ranks / parts);
     // Hosts may share a home: each share has a folder of its own.
     const size_t index = place_.shares.size();
     const std::string part = parts > 1 ? fmt::format("-{}", index) : "";
-    Share share{.root = *root,
+    Share share{.root = there.root,
                 .folder = folder + part,
-                .engine_id = *engine,
+                .engine_id = there.engine_id,
                 .first_rank = static_cast<int32_t>(index) * ranks,
                 .local_ranks = ranks};
     if (Result<> made = node.make_folders(share.run_dir()); !made) return made;
-    const auto data = data_folder(node);
-    if (!data) return fail(data);
-    Result<recipe::Recipe> there = recipe_there(node, *data);
-    if (!there) return fail(there);
+    recipe::Recipe recipe = there.recipe;
     // A container has no cache of the host's.
     const bool own_cache = request_.target.data_root.empty() && request_.target.container.empty();
-    if (there->data.cache.empty() && !own_cache) there->data.cache = *data + "/tokens";
+    if (recipe.data.cache.empty() && !own_cache) recipe.data.cache = there.data + "/tokens";
     // All hosts do the same.
-    there->hardware.device = device_.gpus ? "cuda" : "cpu";
+    recipe.hardware.device = device_.gpus ? "cuda" : "cpu";
     std::vector<std::string> keys = path_keys();
     keys.push_back("hardware.device");
-    const Result<std::string> text = with_values(checked_.text, *there, keys);
+    const Result<std::string> text = with_values(checked_.text, recipe, keys);
     if (!text) return fail(text);
     place_.shares.push_back(std::move(share));
     const Share& added = place_.shares.back();
@@ -213,39 +223,79 @@ class Attempt {
     return folder;
   }
 
-  /// To several hosts at once; after that each has it.
-  Result<> bring_engines() {
-    if (nodes_.size() < 2 || backend_.has_our_files()) return {};
-    const std::string bringing = fmt::format("bringing the engine to {} hosts", nodes_.size());
-    if (Result<> told = tell(bringing); !told) return told;
+  /// "bringing the data to node", or to how many.
+  std::string bringing(const std::string& what) const {
+    return fmt::format(
+        "bringing {} to {}", what,
+        nodes_.size() == 1 ? nodes_[0]->name() : fmt::format("{} hosts", nodes_.size()));
+  }
+
+  std::vector<remote::Node*> all_nodes() const {
     std::vector<remote::Node*> nodes;
     for (const auto& node : nodes_) nodes.push_back(node.get());
-    const auto brought =
-        remote::deploy_all(nodes, request_.target.root, engine_path(), bytes_of(bringing),
-                           device_.gpus ? remote::Devices::gpus : remote::Devices::cpus);
-    if (!brought) return fail(brought);
+    return nodes;
+  }
+
+  /// Empty ids: this machine's own engine serves.
+  Result<> bring_engines() {
+    const std::string what = bringing("the engine");
+    if (const Result<> told = tell(what); !told) return told;
+    if (backend_.has_our_files()) return {};
+    const auto devices = device_.gpus ? remote::Devices::gpus : remote::Devices::cpus;
+    std::vector<remote::Deployed> brought;
+    if (nodes_.size() == 1) {
+      auto one =
+          remote::deploy(*nodes_[0], request_.target.root, engine_path(), bytes_of(what), devices);
+      if (!one) return fail(one);
+      brought.push_back(std::move(*one));
+    } else {
+      auto all = remote::deploy_all(all_nodes(), request_.target.root, engine_path(),
+                                    bytes_of(what), devices);
+      if (!all) return fail(all);
+      brought = std::move(*all);
+    }
+    for (size_t i = 0; i < brought.size(); ++i) there_[i].engine_id = brought[i].id;
     return {};
   }
 
-  /// Its id there; empty: this machine's own serves.
-  Result<std::string> bring_engine(remote::Node& node) {
-    const std::string bringing = "bringing the engine to " + node.name();
-    if (Result<> told = tell(bringing); !told) return fail(told);
-    if (backend_.has_our_files()) return std::string();
-    return remote::deploy(node, request_.target.root, engine_path(), bytes_of(bringing),
-                          device_.gpus ? remote::Devices::gpus : remote::Devices::cpus)
-        .map([](const remote::Deployed& engine) { return engine.id; });
+  /// The recipe with the paths that its inputs have on each node.
+  Result<> bring_inputs() {
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      auto data = data_folder(*nodes_[i]);
+      if (!data) return fail(data);
+      there_[i].data = std::move(*data);
+      there_[i].recipe = checked_.parsed.recipe;
+    }
+    if (backend_.has_our_files()) return {};
+    const auto shipment = shipment_of(checked_.parsed.recipe, bytes_of("hashing the data"));
+    if (!shipment) return fail(shipment);
+    const auto bring = [&](size_t i, const remote::Progress& sending) -> Result<> {
+      Result<recipe::Recipe> shipped = ship(*shipment, *nodes_[i], there_[i].data, sending);
+      if (!shipped) return fail(shipped);
+      there_[i].recipe = std::move(*shipped);
+      // A folder that the recipe names is one of this machine; the run directory's needs no name.
+      there_[i].recipe.checkpoint.folder.clear();
+      return {};
+    };
+    remote::Receivers receivers{all_nodes(), request_.target.folder_of_data(), {}};
+    for (const HostNow& host : now_.hosts)
+      receivers.have_it.push_back(
+          bytes_of_inputs(checked_.parsed.recipe, host.blobs).missing == 0 ? 1 : 0);
+    receivers.have_it.resize(nodes_.size());
+    return remote::bring_to_all(receivers, bring, bytes_of(bringing("the data")));
   }
 
-  /// The recipe with the paths that its inputs have on the node.
-  Result<recipe::Recipe> recipe_there(remote::Node& node, const std::string& root) {
-    if (backend_.has_our_files()) return checked_.parsed.recipe;
-    Result<recipe::Recipe> shipped = ship_inputs(node, root, checked_.parsed.recipe,
-                                                 bytes_of("hashing the data for " + node.name()),
-                                                 bytes_of("bringing the data to " + node.name()));
-    // A folder that the recipe names is one of this machine; the run directory's needs no name.
-    if (shipped) shipped->checkpoint.folder.clear();
-    return shipped;
+  Result<> bring_tokens() {
+    if (backend_.has_our_files()) return {};
+    StoresOfRun stores{checked_.parsed.recipe,          checked_.text, all_nodes(), {}, {},
+                       request_.target.folder_of_data()};
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      stores.engines.push_back(place_.shares[i].engine());
+      stores.recipe_files.push_back(place_.shares[i].run_dir() + "/recipe.toml");
+    }
+    return bring_stores(stores, [this](const std::string& what, uint64_t done, uint64_t total) {
+      return static_cast<bool>(tell(what, done, total));
+    });
   }
 
   Result<> start() {
@@ -296,7 +346,13 @@ class Attempt {
   const std::optional<storage::CreatedRun> queued_;  // stays queued when cancelled
   storage::CreatedRun run_;
   Place place_;
-  bool has_place_ = false;  // of a queued run: it has left the queue
+  struct OnNode {
+    std::string root, data;  // where runs, and inputs and their tokens, are kept
+    std::string engine_id;
+    recipe::Recipe recipe;  // with the node's paths
+  };
+  std::vector<OnNode> there_;  // by node
+  bool has_place_ = false;     // of a queued run: it has left the queue
   bool cancelled_ = false;
   std::optional<Secret> secret_;  // known to the hosts, and kept nowhere else
 };

@@ -74,6 +74,9 @@ int convert(const ConvertOptions& options);
 /// progress on stderr, and a line of JSON a store on stdout.
 int tokenize_corpus(const RecipeOptions& recipe, int jobs);
 
+/// `tokenize-corpus --where`: a line of JSON a store, with what it is made of; makes nothing.
+int locate_stores(const RecipeOptions& recipe);
+
 struct StoresOptions {
   std::string cache;         // a folder of token stores; empty: this host's own
   bool clean = false;        // removes those whose texts have changed or are gone

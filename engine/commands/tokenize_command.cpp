@@ -51,6 +51,22 @@ int tokenize_corpus(const RecipeOptions& options, int jobs) {
   return 0;
 }
 
+int locate_stores(const RecipeOptions& options) {
+  const recipe::Parsed parsed =
+      checkpoint::load_recipe_file(options.path, options.sets, options.ranks);
+  if (!parsed.ok()) return refuse(recipe::lines_of(parsed.faults));
+  for (const auto& [key, data, part, weight] : data::texts_of(parsed.recipe)) {
+    const auto origin = data::store_origin(data, part);
+    const auto totals = origin ? data::read_totals(origin->folder()) : fail(origin);
+    if (!totals) return refuse(data::of_key(key, totals.error()).message);
+    say("{}\n", json_text(nlohmann::ordered_json{{"key", key},
+                                                 {"store", origin->folder()},
+                                                 {"whole", totals->has_value()},
+                                                 {"sources", origin->record}}));
+  }
+  return 0;
+}
+
 int tokenize(const TokenizeOptions& options) {
   auto tokenizer = data::Tokenizer::load(options.tokenizer);
   if (!tokenizer) return refuse(tokenizer.error().message);

@@ -3,6 +3,7 @@
 #include <sys/mount.h>
 
 #include <QScopeGuard>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -408,6 +409,70 @@ class ClustersTest : public QObject {
     QVERIFY(!none);
     contains(none.error().message, "network: n1 does not reach n3 at 198.");
     contains(none.error().message, "open the hosts' firewalls to one another");
+  }
+
+  // The real engine on four nodes whose cables carry 400 Mbit/s, but for one of 20: two ranks each,
+  // tp 2 in a node, dp 4 between them. The nodes share the folder that the engine is brought to.
+  void a_slow_node_is_named_and_the_run_learns_as_one_process_does() {
+    if (!qEnvironmentVariableIsSet("HEDDLE_ALL")) QSKIP("with HEDDLE_ALL=1");
+    const std::string missing = test::Sshd::missing();
+    if (!missing.empty()) QSKIP(missing.c_str());
+    const std::string shared = fixture_->path("scratch");
+    std::filesystem::create_directory(shared);
+    std::vector<std::unique_ptr<test::Sshd>> nodes;
+    for (int node = 0; node < 4; ++node)
+      nodes.push_back(must(test::Sshd::start({.own_network = true, .shared = shared})));
+    qputenv("HOME", nodes[0]->user_home().c_str());
+    use_engine(HEDDLE_BINARY_DIR "/heddle-engine");
+    for (size_t node = 0; node < nodes.size(); ++node)
+      if (const auto limited = nodes[node]->limit_cable(node == 2 ? "20mbit" : "400mbit"); !limited)
+        QSKIP(limited.error().message.c_str());
+    LaunchRequest request =
+        must(request_from_file(HEDDLE_SOURCE_DIR "/resources/recipes/debug.toml"));
+    request.target = fixture_->target();
+    request.sets = {"training.steps=4", "schedule.warmup_steps=0", "data.seq_len=32",
+                    "training.local_batch=4", "hardware.ranks=1"};
+    const auto losses_of = [&](storage::RunId run) {
+      storage::Reader reader = must(storage::Reader::open(fixture_->store));
+      std::vector<double> losses;
+      for (const auto& sample : must(reader.samples(run, "loss", 0)))
+        losses.push_back(sample.value);
+      return losses;
+    };
+    storage::RunDetail alone;
+    run_to_its_end(request, alone);
+    const std::vector<double> expected = losses_of(alone.summary.id);
+    QCOMPARE(expected.size(), size_t{4});
+
+    request.target = target_of(nodes);
+    request.target.root = shared + "/heddle";
+    request.sets.erase(request.sets.end() - 2, request.sets.end());
+    request.sets.insert(request.sets.end(),
+                        {"training.local_batch=1", "hardware.ranks=8", "parallelism.tp=2"});
+    std::string said;
+    bool started = false;
+    const auto run = workbench::launch(
+        workbench_->writer(), request,
+        [&](const std::string& what, uint64_t, uint64_t) {
+          started = started || what.starts_with("starting on");
+          return true;
+        },
+        [&](const std::vector<Finding>& findings) {
+          for (const Finding& finding : findings)
+            if (finding.name == "network" && !started) said += finding.line();
+        });
+    QVERIFY2(run, run ? "" : run.error().message.c_str());
+    contains(said, "n2 is slow: all of its links are; the slowest, to n");
+    QVERIFY(QTest::qWaitFor(
+        [&] { return storage::has_ended(fixture_->detail(run->id).summary.state); }, 240000));
+    const storage::RunDetail done = fixture_->detail(run->id);
+    QVERIFY2(done.summary.state == RunState::done, done.summary.cause.c_str());
+    const std::vector<double> losses = losses_of(run->id);
+    QCOMPARE(losses.size(), expected.size());
+    for (size_t step = 0; step < losses.size(); ++step)
+      QVERIFY2(std::abs(losses[step] - expected[step]) <= 1e-4,
+               fmt::format("step {}: {} {}", step + 1, losses[step], expected[step]).c_str());
+    qInfo("%s; losses of step 4: %.7f, of one process %.7f", said.c_str(), losses[3], expected[3]);
   }
 
   void jobs_have_preludes() {

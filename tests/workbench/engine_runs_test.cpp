@@ -79,6 +79,24 @@ class EngineRunsTest : public QObject {
     return *run;
   }
 
+  /// The same with a text that nobody has tokenized.
+  LaunchRequest request_of_new_text(int steps) const {
+    LaunchRequest request = this->request(steps);
+    const std::string text = fixture_->path("new.txt");
+    std::filesystem::copy_file(HEDDLE_SOURCE_DIR "/resources/data/tinyshakespeare.txt", text,
+                               std::filesystem::copy_options::skip_existing);
+    request.sets.push_back(fmt::format("data.text=[\"{}\"]", text));
+    return request;
+  }
+
+  /// Whether a text was tokenized where the run is; `home`: the node's, as this machine sees it.
+  static bool tokenized(const std::string& run_dir, const std::string& home = {}) {
+    const std::string folder =
+        home.empty() ? run_dir : home + run_dir.substr(run_dir.find("/.heddle"));
+    if (!std::filesystem::exists(folder + "/recipe.toml")) qFatal("no run in %s", folder.c_str());
+    return std::filesystem::exists(folder + "/tokenize.err");
+  }
+
   bool ends(storage::RunId run) const {
     return QTest::qWaitFor([&] { return storage::has_ended(fixture_->detail(run).summary.state); },
                            RunFixture::kPatience);
@@ -259,6 +277,19 @@ class EngineRunsTest : public QObject {
     QVERIFY(brought > 0);
     QVERIFY(maps.find(home) < maps.find("libtorch_cpu.so"));
 
+    // So does what reads Parquet, where it is built.
+    if (std::filesystem::exists(HEDDLE_BINARY_DIR "/libheddle_parquet.so")) {
+      must((*connected)->put_bytes("no Parquet", "/root/bad.parquet", 0600));
+      const Share share = must(place_from_json(detail.hosts)).shares[0];
+      const auto read = must(
+          (*connected)
+              ->run({.argv = {share.engine(), "tokenize-corpus", share.run_dir() + "/recipe.toml",
+                              "--set", "data.text=[\"/root/bad.parquet\"]"}}));
+      QVERIFY2(read.err.find("/root/bad.parquet: ") != std::string::npos &&
+                   read.err.find("plug-in") == std::string::npos,
+               read.err.c_str());
+    }
+
     must(workbench::stop(detail));
     QVERIFY(ends(run.id));
     QCOMPARE(fixture_->detail(run.id).summary.state, RunState::stopped);
@@ -266,6 +297,21 @@ class EngineRunsTest : public QObject {
     const std::string local =
         node().node_home() + detail.run_dir.substr(detail.run_dir.find("/.heddle"));
     QVERIFY(digests_of_store(reader, run.id) == digests_of_folder(local, 2));
+  }
+
+  // A text that was tokenized here is not tokenized again on a host, and trains to the same bits.
+  void finished_tokens_go_to_a_host() {
+    const std::string missing = test::Sshd::missing();
+    if (!missing.empty()) QSKIP(missing.c_str());
+    LaunchRequest wanted = request_of_new_text(4);
+    const auto here = launched(wanted);
+    const std::vector<double> losses = losses_at_end(here.id);
+    QCOMPARE(losses.size(), size_t(4));
+    QVERIFY(tokenized(fixture_->detail(here.id).run_dir));
+    wanted.target = node().trusted_target();
+    const auto there = launched(wanted);
+    QVERIFY(losses_at_end(there.id) == losses);
+    QVERIFY(!tokenized(fixture_->detail(there.id).run_dir, node().node_home()));
   }
 
   // Where its ranks run makes no difference to what they learn; nor, but for rounding, how the work
@@ -330,7 +376,7 @@ class EngineRunsTest : public QObject {
     test::Sshd& first = node();
     const auto second = must(test::Sshd::start({.own_network = true}));
     second->let_in(first.user_home() + "/.ssh/id_ed25519.pub");
-    LaunchRequest there = request(4);
+    LaunchRequest there = request_of_new_text(4);
     there.target = first.trusted_target();
     const remote::Target other = second->trusted_target();
     there.target.hosts.push_back(other.hosts[0]);
@@ -352,10 +398,13 @@ class EngineRunsTest : public QObject {
           {"rank-*.hlog"}, QDir::Files, QDirIterator::Subdirectories);
       while (files.hasNext()) logs << QFileInfo(files.next()).fileName();
       QCOMPARE(logs, QStringList(QString("rank-%1.0.hlog").arg(rank)));
+      // The text was tokenized once, here, for both.
+      QVERIFY(!tokenized(run_dir, host->node_home()));
     }
-    const auto here = launched(request(4));
-    QVERIFY(ends(here.id));
-    QCOMPARE(*apart.summary.loss, *fixture_->detail(here.id).summary.loss);
+    there.target = fixture_->target();
+    const auto here = launched(there);
+    QVERIFY(losses_at_end(here.id) == losses_at_end(run.id));
+    QVERIFY(!tokenized(fixture_->detail(here.id).run_dir));
   }
 };
 
