@@ -359,7 +359,7 @@ class EngineRunsTest : public QObject {
 
     // Ranks that are killed on either host start again on both.
     LaunchRequest often = there;
-    often.sets[0] = fmt::format("training.steps={}", kManySteps);
+    often.sets[0] = "training.steps=120";
     often.sets.insert(often.sets.end(),
                       {"checkpoint.every=3", "restart.times=2", "restart.backoff=0"});
     const auto disturbed = launched(often);
@@ -384,7 +384,7 @@ class EngineRunsTest : public QObject {
     calm.target = fixture_->target();
     const auto undisturbed = launched(calm);
     const std::vector<double> losses = losses_at_end(disturbed.id);
-    QCOMPARE(losses.size(), size_t(kManySteps));
+    QCOMPARE(losses.size(), size_t(120));
     QVERIFY(losses == losses_at_end(undisturbed.id));
   }
 
