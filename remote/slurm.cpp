@@ -124,8 +124,9 @@ prelude_fault() {  # nothing was started there
 }
 for_each_part prelude_fault "$@"
 if [ "$goes_on" = 1 ]; then scontrol requeue "$SLURM_JOB_ID" && exit 0; fi
+# Slurm puts back a job whose node it has lost: the next attempt needs the secret.
 forget_secret() { rm -f -- "$1/job.secret"; }
-for_each_part forget_secret "$@"
+[ "$(squeue -h -j "$SLURM_JOB_ID" -o %T 2> /dev/null)" = RUNNING ] && for_each_part forget_secret "$@"
 exit "$code"
 )sh";
 

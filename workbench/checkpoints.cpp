@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "base/file_lock.h"
 #include "engine/checkpoint/step_folders.h"
@@ -29,6 +30,23 @@ std::optional<storage::RunSummary> run_of(storage::Reader& reader, const recipe:
   return {};
 }
 
+// $1: a folder to make; the others: folders of files, of which the first one's manifest is taken.
+constexpr const char* kGather = R"sh(
+set -e
+gathered=$1
+shift
+rm -rf -- "$gathered.partial"
+mkdir -p -- "$gathered.partial"
+for folder do
+  for file in "$folder"/*; do
+    name=${file##*/}
+    [ -e "$gathered.partial/$name" ] || ln -- "$file" "$gathered.partial/$name"
+  done
+done
+rm -rf -- "$gathered"
+mv -- "$gathered.partial" "$gathered"
+)sh";
+
 }  // namespace
 
 std::string checkpoint_folder(const recipe::Checkpoint& checkpoint, const remote::Target& target,
@@ -39,6 +57,14 @@ std::string checkpoint_folder(const recipe::Checkpoint& checkpoint, const remote
 }
 
 Result<RunCheckpoints> RunCheckpoints::open(const storage::RunDetail& run) {
+  const Result<Place> place = place_from_json(run.hosts);
+  std::vector<size_t> all(place ? place->shares.size() : 0);
+  std::iota(all.begin(), all.end(), size_t{0});
+  return open_on(run, all);
+}
+
+Result<RunCheckpoints> RunCheckpoints::open_on(const storage::RunDetail& run,
+                                               const std::vector<size_t>& left) {
   const std::string& name = run.summary.name;
   const recipe::Checkpoint checkpoint = recipe::parse(run.recipe, name).recipe.checkpoint;
   if (!checkpoint.enabled)
@@ -53,8 +79,19 @@ Result<RunCheckpoints> RunCheckpoints::open(const storage::RunDetail& run) {
         name, run.summary.target == kImported ? "imported" : "never started");
   RunCheckpoints found;
   found.place_ = std::move(*place);
-  for (size_t host = 0; host < found.place_.shares.size(); ++host)
+  const size_t hosts = found.place_.shares.size();
+  found.left_ = left;
+  found.folders_.resize(hosts);
+  found.nodes_.resize(hosts);
+  for (const size_t host : left)
     if (auto added = found.add_host(host, checkpoint, name); !added) return fail(added);
+  for (size_t host = 0; host < hosts; ++host) {
+    if (found.nodes_[host]) continue;
+    const std::string run_dir = found.place_.shares[host].run_dir();
+    const auto there = found.nodes_[left.front()]->stat(run_dir);
+    if (!there) return fail(there);
+    if (*there) found.folders_[host] = checkpoint_folder(checkpoint, found.place_.target, run_dir);
+  }
   return found;
 }
 
@@ -68,8 +105,8 @@ Result<> RunCheckpoints::add_host(size_t host, const recipe::Checkpoint& checkpo
   if (!*there)
     return fail("{}: the run directory of {} is gone: there is no {}", (*node)->name(), run,
                 run_dir);
-  folders_.push_back(checkpoint_folder(checkpoint, place_.target, run_dir));
-  const auto entries = (*node)->list(folders_.back());
+  folders_[host] = checkpoint_folder(checkpoint, place_.target, run_dir);
+  const auto entries = (*node)->list(folders_[host]);
   if (!entries) return fail(entries);
   std::vector<SavedCheckpoint> saved;
   for (const remote::Entry& entry : *entries)
@@ -78,37 +115,57 @@ Result<> RunCheckpoints::add_host(size_t host, const recipe::Checkpoint& checkpo
   std::ranges::sort(saved, [](const SavedCheckpoint& a, const SavedCheckpoint& b) {
     return checkpoint::is_newer(a.name, b.name);
   });
-  if (host > 0)
+  if (host != left_.front())
     std::erase_if(saved, [this](const SavedCheckpoint& one) {
       return std::ranges::find(saved_, one.name, &SavedCheckpoint::name) == saved_.end();
     });
   saved_ = std::move(saved);
-  nodes_.push_back(std::move(*node));
+  nodes_[host] = std::move(*node);
   return {};
 }
 
 Result<checkpoint::Manifest> RunCheckpoints::look_at(const SavedCheckpoint& of) const {
-  const std::string text_path = path(0, of) + '/' + checkpoint::kManifest;
+  const size_t first = left_.front();
+  const std::string text_path = path(first, of) + '/' + checkpoint::kManifest;
   std::map<std::string, uint64_t> there;
   for (size_t host = 0; host < nodes_.size(); ++host) {
-    const auto entries = nodes_[host]->list(path(host, of));
+    if (folders_[host].empty()) continue;
+    const auto entries = (nodes_[host] ? nodes_[host] : nodes_[first])->list(path(host, of));
     if (!entries) return fail(entries);
     for (const remote::Entry& entry : *entries) there[entry.name] = entry.size;
   }
   if (!there.contains(checkpoint::kManifest)) return fail("{}: missing", text_path);
-  const auto text = nodes_[0]->read(text_path, 0, there[checkpoint::kManifest]);
+  const auto text = nodes_[first]->read(text_path, 0, there[checkpoint::kManifest]);
   if (!text) return fail(text);
   auto manifest = checkpoint::parse_manifest(*text);
   if (!manifest) return fail("{}: {}", text_path, manifest.error().message);
   for (const auto& [name, file] : manifest->contents.files) {
     const auto found = there.find(name);
     if (found == there.end())
-      return fail("{}/{}: missing (it was written on host {})", path(0, of), name, file.host);
+      return fail("{}/{}: missing (it was written on host {})", path(first, of), name, file.host);
     if (found->second != static_cast<uint64_t>(file.bytes))
-      return fail("{}/{}: damaged: {} bytes, but it was written with {}", path(0, of), name,
+      return fail("{}/{}: damaged: {} bytes, but it was written with {}", path(first, of), name,
                   found->second, file.bytes);
   }
   return manifest;
+}
+
+Result<std::string> RunCheckpoints::gather(const SavedCheckpoint& of) const {
+  const size_t first = left_.front();
+  std::string gathered = place_.shares[first].run_dir() + "/gathered/" + of.name;
+  remote::Command command{.argv = {"/bin/sh", "-c", kGather, "sh", gathered, path(first, of)}};
+  for (size_t host = 0; host < folders_.size(); ++host)
+    if (host != first && !folders_[host].empty()) command.argv.push_back(path(host, of));
+  if (const auto linked = nodes_[first]->run_checked(std::move(command)); !linked)
+    return fail(linked);
+  for (const size_t host : left_) {
+    const auto seen = nodes_[host]->stat(gathered);
+    if (!seen) return fail(seen);
+    if (!*seen)
+      return fail("{} does not see {} of {}: they share no root, and each has a part of {}",
+                  place_.target.part_name(host), gathered, place_.target.part_name(first), of.name);
+  }
+  return gathered;
 }
 
 std::optional<recipe::Fault> folder_in_use(storage::Reader& reader,

@@ -33,25 +33,33 @@ class RunCheckpoints {
   /// Errors say why there can be none: switched off, an imported run, a host or a run directory
   /// that is gone.
   static Result<RunCheckpoints> open(const storage::RunDetail& run);
+  /// The same without hosts that may not answer. What they have written counts where the others see
+  /// it, in a root that they share. `left`: the others, at least one.
+  static Result<RunCheckpoints> open_on(const storage::RunDetail& run,
+                                        const std::vector<size_t>& left);
 
   const Place& place() const { return place_; }
   /// Checkpoints that every host has, newest first.
   const std::vector<SavedCheckpoint>& saved() const { return saved_; }
-  /// Their folder on the first host, for messages.
-  const std::string& folder() const { return folders_.front(); }
+  /// Their folder on the first host that is left, for messages.
+  const std::string& folder() const { return folders_[left_.front()]; }
   std::string path(size_t host, const SavedCheckpoint& of) const {
     return folders_[host] + '/' + of.name;
   }
   /// Its manifest, once its hash is right and every file that it names is there in its length. An
   /// error says what is damaged.
   Result<checkpoint::Manifest> look_at(const SavedCheckpoint& of) const;
+  /// Links the files of all hosts into one folder, which any layout can load; its path on the hosts
+  /// that are left. An error: one of those does not see it.
+  Result<std::string> gather(const SavedCheckpoint& of) const;
 
  private:
   Result<> add_host(size_t host, const recipe::Checkpoint& checkpoint, const std::string& run);
 
   Place place_;
-  std::vector<std::string> folders_;  // by host
-  std::vector<std::unique_ptr<remote::Node>> nodes_;
+  std::vector<size_t> left_;          // the hosts with a connection
+  std::vector<std::string> folders_;  // by host; empty: of a host that is not left, and not seen
+  std::vector<std::unique_ptr<remote::Node>> nodes_;  // by host; null: not left
   std::vector<SavedCheckpoint> saved_;
 };
 

@@ -10,6 +10,7 @@
 #include "engine/recipe/fault_lines.h"
 #include "storage/run_name.h"
 #include "workbench/backend.h"
+#include "workbench/fewer_hosts.h"
 #include "workbench/targets.h"
 
 namespace heddle::workbench {
@@ -105,6 +106,25 @@ Result<std::vector<std::string>> resumed_before(storage::Reader& reader,
   return notes;
 }
 
+/// The layout of a run without some of its hosts.
+Result<FewerHosts> leave_out(const std::vector<std::string>& without, const storage::RunDetail& run,
+                             const recipe::Recipe& recipe) {
+  const auto place = place_from_json(run.hosts);
+  if (!place) return fail("{}: {}", run.summary.name, place.error().message);
+  if (place->target.slurm)
+    return fail("{} runs on a Slurm cluster, which chooses the nodes itself", run.summary.name);
+  std::vector<std::string> names;
+  for (const remote::Host& host : place->target.hosts) names.push_back(host.name);
+  for (const std::string& name : without)
+    if (std::ranges::find(names, name) == names.end())
+      return fail("{} is no host of {}; valid: {}", name, run.summary.name, fmt::join(names, ", "));
+  std::vector<size_t> left;
+  for (size_t host = 0; host < names.size(); ++host)
+    if (std::ranges::find(without, names[host]) == without.end()) left.push_back(host);
+  if (left.empty()) return fail("without {} no host is left", fmt::join(without, ", "));
+  return fit_fewer_hosts(recipe, names.size(), std::move(left));
+}
+
 }  // namespace
 
 Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRequest& request) {
@@ -121,6 +141,13 @@ Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRe
   launch.recipe_text = request.recipe_text.empty() ? parent.recipe : request.recipe_text;
   launch.recipe_file = parent.summary.recipe_name + ".toml";
   launch.sets = request.sets;
+  std::vector<size_t> left;
+  if (!request.without.empty()) {
+    auto fewer = leave_out(request.without, parent, before.recipe);
+    if (!fewer) return fail(fewer);
+    left = std::move(fewer->hosts);
+    launch.sets.insert(launch.sets.begin(), fewer->sets.begin(), fewer->sets.end());
+  }
   recipe::Parsed now = checkpoint::load_recipe(launch.recipe_text, launch.recipe_file, launch.sets);
   const std::string& old_folder = before.recipe.checkpoint.folder;
   const bool shares_folder = !old_folder.empty() && now.recipe.checkpoint.folder == old_folder;
@@ -135,12 +162,13 @@ Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRe
   if (!others) return fail(others);
   plan.notes.insert(plan.notes.end(), others->begin(), others->end());
 
-  const auto checkpoints = RunCheckpoints::open(parent);
+  const auto checkpoints =
+      left.empty() ? RunCheckpoints::open(parent) : RunCheckpoints::open_on(parent, left);
   if (!checkpoints) return fail(checkpoints);
   if (checkpoints->saved().empty())
     return fail("{} has no checkpoint: there is none in {}", name, checkpoints->folder());
   const int64_t hosts = static_cast<int64_t>(checkpoints->place().target.parts());
-  if (hosts > 1 && now.recipe.hardware.ranks != before.recipe.hardware.ranks)
+  if (hosts > 1 && left.empty() && now.recipe.hardware.ranks != before.recipe.hardware.ranks)
     return fail(
         "hardware.ranks: {} trained on {} ranks, and each of its {} hosts keeps the files of its "
         "own; valid: {}",
@@ -163,7 +191,7 @@ Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRe
     return fail("no checkpoint of {} is whole: {}{}", name, fmt::join(plan.notes, "; "),
                 request.checkpoint.empty() ? "" : "; it saved " + names_of(checkpoints->saved()));
   plan.from = candidates.front();
-  plan.path = checkpoints->path(0, plan.from);
+  plan.path = checkpoints->path(left.empty() ? 0 : left.front(), plan.from);
   plan.last_step = now.recipe.training.steps;
   if (plan.last_step <= plan.from.step)
     return fail(
@@ -189,6 +217,15 @@ Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRe
   launch.begin->shares_folder = resumes && shares_folder;
   // Ranks that find damage within a file take the one before.
   if (!resumes || !request.checkpoint.empty()) candidates.resize(1);
+  if (!left.empty()) {
+    const auto gathered = checkpoints->gather(plan.from);
+    if (!gathered) return fail(gathered);
+    launch.begin->checkpoints.assign(left.size(), {*gathered});
+    std::vector<remote::Host> hosts_of_all = std::move(launch.target.hosts);
+    launch.target.hosts.clear();
+    for (const size_t host : left) launch.target.hosts.push_back(std::move(hosts_of_all[host]));
+    return plan;
+  }
   for (size_t host = 0; host < checkpoints->place().shares.size(); ++host) {
     launch.begin->checkpoints.emplace_back();
     for (const SavedCheckpoint& each : candidates)

@@ -21,6 +21,7 @@ struct ContinueRequest {
   std::string recipe_text = {};        // empty: the parent's
   std::string name = {};               // empty: the parent's, lengthened to be unique
   std::string sets_called = "--set";   // the asker's word for them in messages
+  std::vector<std::string> without = {};  // hosts that it goes on without, by name
 };
 
 /// The planned continuation.
@@ -36,8 +37,9 @@ struct Continuation {
 };
 
 /// Resume: the newest checkpoint that is whole, of a run that has ended, on to more steps than it
-/// has. Fork: the checkpoint that is asked for. Both on the parent's hosts, with a recipe whose
-/// model fits the checkpoint. Looks there: never call from the GUI thread.
+/// has. Fork: the checkpoint that is asked for. Both on the parent's hosts, or on those that are
+/// left of them with fewer data-parallel ranks and the same global batch, with a recipe whose model
+/// fits the checkpoint. Looks there: never call from the GUI thread.
 Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRequest& request);
 
 /// "resume of debug after step 30, to step 60 on …": a few lines for a terminal.

@@ -35,6 +35,8 @@ constexpr milliseconds kQuietFirst{3000};
 constexpr milliseconds kQuietMost{30000};
 constexpr milliseconds kRetryFirst{500};
 constexpr milliseconds kRetryMost{15000};
+/// A host that does not answer is left so long after the other hosts' ranks have ended.
+constexpr std::chrono::seconds kHostGone{60};
 /// Readings of one host before the next one's turn.
 constexpr int kMaxReadings = 16;
 /// How often an answer of the hosts is written down: each costs a commit.
@@ -114,6 +116,7 @@ class RunFollower {
     for (size_t i = 0; i < place_.shares.size(); ++i)
       feeds_.emplace_back(writer, run_, place_, i, i == 0 ? known_clock(run) : 0);
     heard_.resize(feeds_.size());
+    silent_.resize(feeds_.size());
     job_ = known_job(run);
     quiet_in_queue_ = run.ranks.empty();
     quiet_since_ = steady_clock::now();
@@ -141,28 +144,19 @@ class RunFollower {
   /// Whether the run is over and all of it in the store.
   Result<bool> step() {
     bool came = false;
+    std::optional<Error> trouble;
     for (size_t i = 0; i < feeds_.size(); ++i) {
-      HostFeed& feed = feeds_[i];
-      if (Result<> connected = feed.connect(current_target()); !connected) return fail(connected);
-      const bool forged = feed.forged();
-      // As long as there is more than one piece, the pause between polls would only fall behind.
-      // But the other hosts wait meanwhile, and a run of quick steps always has more.
-      for (int readings = 0; readings < kMaxReadings; ++readings) {
-        const Result<uint64_t> bytes = feed.poll();
-        if (!bytes) return fail(bytes);
-        heard_[i] = unix_now();
-        note_heard(*bytes > 0);
-        if (*bytes == 0 || stop_.stop_requested()) break;
-        came = true;
-        changed_();
+      const Result<bool> some = read(i);
+      if (some) {
+        silent_[i].reset();
+        came |= *some;
+        continue;
       }
-      if (feed.forged() && !forged)
-        line(
-            telemetry::Level::warning,
-            fmt::format("the end.json of {} was not written by the run's supervisor: it counts for "
-                        "nothing",
-                        feed.name()));
+      // The other hosts are read all the same.
+      if (!silent_[i]) silent_[i] = steady_clock::now();
+      if (!trouble) trouble = some.error();
     }
+    if (trouble && !leave_gone_hosts(trouble->message)) return fail("{}", trouble->message);
     if (came) {
       // A run of long steps is often quiet: twice its last silence is nothing to ask about.
       const auto silence =
@@ -182,6 +176,54 @@ class RunFollower {
     if (watch_.look(all_drained)) changed_();
     if (!all_drained) return false;
     if (Result<> finished = finish(); !finished) return fail(finished);
+    return true;
+  }
+
+  /// Whether anything has come from that host.
+  Result<bool> read(size_t i) {
+    HostFeed& feed = feeds_[i];
+    if (feed.lost() && feed.drained()) return false;
+    if (Result<> connected = feed.connect(current_target()); !connected) return fail(connected);
+    const bool forged = feed.forged();
+    bool came = false;
+    // As long as there is more than one piece, the pause between polls would only fall behind.
+    // But the other hosts wait meanwhile, and a run of quick steps always has more.
+    for (int readings = 0; readings < kMaxReadings; ++readings) {
+      const Result<uint64_t> bytes = feed.poll();
+      if (!bytes) return fail(bytes);
+      heard_[i] = unix_now();
+      note_heard(*bytes > 0);
+      if (*bytes == 0 || stop_.stop_requested()) break;
+      came = true;
+      changed_();
+    }
+    if (feed.forged() && !forged)
+      line(telemetry::Level::warning,
+           fmt::format("the end.json of {} was not written by the run's supervisor: it counts for "
+                       "nothing",
+                       feed.name()));
+    return came;
+  }
+
+  /// Where the ranks of the hosts that answer have failed, those of a silent host train no more:
+  /// the run is over. True: no host is silent any longer.
+  bool leave_gone_hosts(const std::string& trouble) {
+    const HostFeed* failed = nullptr;
+    for (size_t i = 0; i < feeds_.size(); ++i) {
+      const HostFeed& feed = feeds_[i];
+      if (!silent_[i] && !feed.drained()) return false;
+      if (silent_[i] && steady_clock::now() - *silent_[i] < kHostGone) return false;
+      if (feed.end() && feed.end()->state == "failed") failed = &feed;
+    }
+    if (!failed) return false;
+    for (size_t i = 0; i < feeds_.size(); ++i) {
+      if (!silent_[i]) continue;
+      feeds_[i].leave(fmt::format(
+          "{} is lost: {}. The ranks of {} have ended: {}. heddle launch --resume RUN --without {} "
+          "goes on with fewer ranks, where the other hosts see all of the checkpoint",
+          feeds_[i].name(), trouble, failed->name(), failed->end()->cause, feeds_[i].name()));
+      silent_[i].reset();
+    }
     return true;
   }
 
@@ -231,7 +273,8 @@ class RunFollower {
 
   /// Notes the batch system's state of the run's job, while the run goes on.
   Result<> note_job() {
-    if (steady_clock::now() < job_look_ || feeds_.front().end()) return {};
+    const HostFeed& first = feeds_.front();
+    if (steady_clock::now() < job_look_ || first.end() || first.lost()) return {};
     auto job = feeds_.front().job();
     if (!job) return fail(job);
     job_look_ = steady_clock::now() + queue_pause.load();
@@ -382,6 +425,7 @@ class RunFollower {
   std::deque<HostFeed> feeds_;
   steady_clock::time_point quiet_since_;
   milliseconds quiet_ = kQuietFirst;
+  std::vector<std::optional<steady_clock::time_point>> silent_;  // by feed: since when
   std::vector<double> heard_;    // by feed: when it last answered, Unix seconds
   double noted_ = 0;             // what of it the store has
   Job job_;                      // as the store has it; without a number: none

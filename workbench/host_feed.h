@@ -54,6 +54,11 @@ class HostFeed {
   bool drained() const { return drained_; }
   /// There is no supervisor and no end, for this cause: what is there is all there will be.
   void give_up(std::string cause) { loss_ = std::move(cause); }
+  /// It does not answer, and will not be asked again.
+  void leave(std::string cause) {
+    give_up(std::move(cause));
+    drained_ = true;
+  }
   bool lost() const { return loss_ && !end_; }
   /// Why; of a lost one.
   const std::string& loss() const { return *loss_; }

@@ -68,6 +68,53 @@ bool has(const std::vector<std::string>& words, const std::string& word) {
 class SlurmTest : public QObject {
   Q_OBJECT
 
+ private:
+  // The script itself, with commands in place of Slurm's. `state`: the job's in the queue.
+  void put_into_the_queue_again(const std::string& state) {
+    QFETCH(int, nodes);
+    QFETCH(bool, goes_on);
+    QFETCH(QString, ends);
+    QFETCH(bool, saves);
+    QFETCH(bool, asked);
+    QFETCH(bool, again);
+    const QTemporaryDir folder;
+    const auto path = [&](const std::string& name) { return folder.path().toStdString() + name; };
+    BatchJob job = job_of(nodes);
+    job.goes_on = goes_on;
+    job.run_dir = path("/it's \"a\" run");
+    const QStringList states = ends.split(' ');
+    std::string srun = "#!/bin/sh\n";
+    for (int part = 0; part < nodes; ++part) {
+      const std::string dir = job.part_dir(static_cast<size_t>(part));
+      std::filesystem::create_directories(dir + "/checkpoints/step-9");
+      std::ofstream(dir + "/job.secret") << "secret\n";
+      srun += fmt::format("echo '{{\"cause\":\"\",\"state\":\"{}\"}}' > {}/end.json\n",
+                          states[part].toStdString(), quote(dir));
+    }
+    const std::string first = job.part_dir(0);
+    if (saves) srun += "mkdir " + quote(first + "/checkpoints/step-10") + "\n";
+    if (asked) std::ofstream(first + "/stop.asked") << "";
+    std::filesystem::create_directories(path("/bin"));
+    const auto program = [&](const std::string& name, const std::string& text) {
+      std::ofstream(path("/bin/" + name)) << text;
+      std::filesystem::permissions(path("/bin/" + name), std::filesystem::perms(0755));
+    };
+    program("srun", srun + "exit 130\n");
+    program("squeue", "#!/bin/sh\necho " + state + "\n");
+    program("scontrol", "#!/bin/sh\necho \"$@\" > " + quote(path("/requeued")) + "\n");
+    const auto ran =
+        must(process::run({.argv = {"env", "PATH=" + path("/bin") + ":/usr/bin:/bin",
+                                    "SLURM_JOB_ID=77", "SLURM_CPUS_PER_TASK=1", "/bin/sh"},
+                           .input = batch_script(job)}));
+    QCOMPARE(ran.err, std::string());
+    QCOMPARE(std::filesystem::exists(path("/requeued")), again);
+    // The secret is needed as long as the run goes on, and by nobody afterwards.
+    for (int part = 0; part < nodes; ++part)
+      QCOMPARE(std::filesystem::exists(job.part_dir(static_cast<size_t>(part)) + "/job.secret"),
+               again || state == "PENDING");
+    QVERIFY(std::filesystem::exists(first + "/job"));
+  }
+
  private Q_SLOTS:
   void sbatch_is_given_what_the_target_says() {
     BatchJob job = job_of(2);
@@ -123,7 +170,6 @@ class SlurmTest : public QObject {
                                    "--nodes=2\na\n"));
   }
 
-  // The script itself, with commands in place of Slurm's.
   void what_is_put_into_the_queue_again_data() {
     QTest::addColumn<int>("nodes");
     QTest::addColumn<bool>("goes_on");
@@ -140,49 +186,12 @@ class SlurmTest : public QObject {
     QTest::newRow("no further") << 1 << true << "stopped" << false << false << false;
     QTest::newRow("keeps nothing") << 1 << false << "stopped" << true << false << false;
   }
-  void what_is_put_into_the_queue_again() {
-    QFETCH(int, nodes);
-    QFETCH(bool, goes_on);
-    QFETCH(QString, ends);
-    QFETCH(bool, saves);
-    QFETCH(bool, asked);
-    QFETCH(bool, again);
-    const QTemporaryDir folder;
-    const auto path = [&](const std::string& name) { return folder.path().toStdString() + name; };
-    BatchJob job = job_of(nodes);
-    job.goes_on = goes_on;
-    job.run_dir = path("/it's \"a\" run");
-    const QStringList states = ends.split(' ');
-    std::string srun = "#!/bin/sh\n";
-    for (int part = 0; part < nodes; ++part) {
-      const std::string dir = job.part_dir(static_cast<size_t>(part));
-      std::filesystem::create_directories(dir + "/checkpoints/step-9");
-      std::ofstream(dir + "/job.secret") << "secret\n";
-      srun += fmt::format("echo '{{\"cause\":\"\",\"state\":\"{}\"}}' > {}/end.json\n",
-                          states[part].toStdString(), quote(dir));
-    }
-    const std::string first = job.part_dir(0);
-    if (saves) srun += "mkdir " + quote(first + "/checkpoints/step-10") + "\n";
-    if (asked) std::ofstream(first + "/stop.asked") << "";
-    std::filesystem::create_directories(path("/bin"));
-    const auto program = [&](const std::string& name, const std::string& text) {
-      std::ofstream(path("/bin/" + name)) << text;
-      std::filesystem::permissions(path("/bin/" + name), std::filesystem::perms(0755));
-    };
-    program("srun", srun + "exit 130\n");
-    program("scontrol", "#!/bin/sh\necho \"$@\" > " + quote(path("/requeued")) + "\n");
-    const auto ran =
-        must(process::run({.argv = {"env", "PATH=" + path("/bin") + ":/usr/bin:/bin",
-                                    "SLURM_JOB_ID=77", "SLURM_CPUS_PER_TASK=1", "/bin/sh"},
-                           .input = batch_script(job)}));
-    QCOMPARE(ran.err, std::string());
-    QCOMPARE(std::filesystem::exists(path("/requeued")), again);
-    // The secret is needed as long as the run goes on, and by nobody afterwards.
-    for (int part = 0; part < nodes; ++part)
-      QCOMPARE(std::filesystem::exists(job.part_dir(static_cast<size_t>(part)) + "/job.secret"),
-               again);
-    QVERIFY(std::filesystem::exists(first + "/job"));
+  void what_is_put_into_the_queue_again() { put_into_the_queue_again("RUNNING"); }
+  // The next attempt needs the secret.
+  void a_job_that_slurm_has_put_back_keeps_its_secret_data() {
+    what_is_put_into_the_queue_again_data();
   }
+  void a_job_that_slurm_has_put_back_keeps_its_secret() { put_into_the_queue_again("PENDING"); }
 
   void faults_of_the_options_data() {
     QTest::addColumn<QString>("field");

@@ -109,7 +109,7 @@ int run_rank(const std::vector<std::string>& words) {
       exit(complain(saved.error().message, 1));
   };
   while (!stop_asked && step < recipe.training.steps) {
-    append(step_record(++step, context->rank, recipe));
+    if (++step > log->last_step()) append(step_record(step, context->rank, recipe));
     runs::give_word(context->word_fd, {runs::Word::State::working, step});
     std::this_thread::sleep_for(pause);
     save_if(recipe.checkpoint.every > 0 && step % recipe.checkpoint.every == 0);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include "base/process.h"
 #include "base/secret.h"
@@ -19,6 +20,7 @@ class SlurmFaultsTest : public QObject {
  private:
   std::unique_ptr<test::Slurm> slurm_;
   std::unique_ptr<SlurmFixture> fixture_;
+  std::string stopped_;  // a daemon
 
   bool all_idle() const {
     return QTest::qWaitFor(
@@ -60,6 +62,7 @@ class SlurmFaultsTest : public QObject {
     fixture_.reset();
     if (!slurm_) return;
     slurm_->ask({"scancel", "--me"});
+    if (!stopped_.empty()) slurm_->start_again(std::exchange(stopped_, {}));
     QVERIFY(all_idle());
   }
 
@@ -84,6 +87,26 @@ class SlurmFaultsTest : public QObject {
     fixture_->verify_went_on(run.id, 400);
     fixture_->verify_complete(run.id, 2);
     QVERIFY(all_idle());
+  }
+
+  // Without its slurmd nobody ends the job's processes there: they see that it begins again.
+  void a_node_goes_down() {
+    LaunchRequest request = fixture_->job_request(400, 20);
+    request.sets = {"checkpoint.every=5"};
+    const auto run = fixture_->launched(request);
+    QVERIFY(fixture_->reaches_step(run.id, 10));
+    const std::string node = fixture_->in_queue(fixture_->job_of(run.id), "%N");
+    slurm_->stop(stopped_ = "slurmd." + node);
+    slurm_->ask({"scontrol", "update", "NodeName=" + node, "State=DOWN", "Reason=test"});
+    QVERIFY(fixture_->is_put_back(run.id));
+    QTRY_COMPARE_WITH_TIMEOUT(fixture_->in_queue(fixture_->job_of(run.id)), std::string("RUNNING"),
+                              60000);
+    QVERIFY(fixture_->in_queue(fixture_->job_of(run.id), "%N") != node);
+    QVERIFY(fixture_->ends(run.id));
+    const storage::RunDetail done = fixture_->detail(run.id);
+    QVERIFY2(done.summary.state == RunState::done, done.summary.cause.c_str());
+    QCOMPARE(done.summary.steps, int64_t{400});
+    fixture_->verify_complete(run.id, 2);
   }
 
   // The other node's ranks would wait for the lost one until the time limit.

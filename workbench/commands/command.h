@@ -26,18 +26,19 @@ struct Context {
 
 struct LaunchOptions {
   std::string recipe;
-  std::string target;             // empty: this machine, or the resumed or forked run's
-  std::string resume;             // a run's name or id
-  std::string fork;               // RUN or RUN@STEP
-  std::string reproduce;          // a run's name or id
-  std::vector<std::string> sets;  // "key=value"
-  std::string name;               // empty: the recipe's
-  std::string mode = "planned";   // planned | eager
-  std::string sweep;              // grid | random:N | random:N:SEED; empty: as --set says
-  bool queue = false;             // wait until nothing is going on on the target
-  int at_once = 1;                // runs of the queue
-  std::string halving;            // METRIC:KEEP[@STEP,STEP...]
-  bool check = false;             // only the preflight
+  std::string target;                // empty: this machine, or the resumed or forked run's
+  std::string resume;                // a run's name or id
+  std::string fork;                  // RUN or RUN@STEP
+  std::vector<std::string> without;  // hosts that the resumed or forked run goes on without
+  std::string reproduce;             // a run's name or id
+  std::vector<std::string> sets;     // "key=value"
+  std::string name;                  // empty: the recipe's
+  std::string mode = "planned";      // planned | eager
+  std::string sweep;                 // grid | random:N | random:N:SEED; empty: as --set says
+  bool queue = false;                // wait until nothing is going on on the target
+  int at_once = 1;                   // runs of the queue
+  std::string halving;               // METRIC:KEEP[@STEP,STEP...]
+  bool check = false;                // only the preflight
   bool wait = false;
 };
 

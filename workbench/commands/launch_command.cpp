@@ -1,5 +1,6 @@
 // heddle launch RECIPE [--on TARGET] | --resume RUN | --fork RUN[@STEP] | --reproduce RUN
-//               [--set key=value]... [--name NAME] [--mode MODE] [--check | --wait]
+//               [--without HOST]... [--set key=value]... [--name NAME] [--mode MODE] [--check |
+//               --wait]
 //               [--sweep grid|random:N[:SEED]] [--queue] [--at-once N] [--halving METRIC:KEEP]
 #include <fmt/format.h>
 #include <unistd.h>
@@ -50,6 +51,7 @@ Result<ContinueRequest> parent_of(storage::Reader& reader, const LaunchOptions& 
   request.parent = std::move(*parent);
   request.sets = options.sets;
   request.name = options.name;
+  request.without = options.without;
   return request;
 }
 
@@ -92,6 +94,8 @@ Result<LaunchRequest> again(storage::Reader& reader, const LaunchOptions& option
 Result<> check_words(const LaunchOptions& options) {
   const int given = !options.recipe.empty() + !options.resume.empty() + !options.fork.empty() +
                     !options.reproduce.empty();
+  if (!options.without.empty() && options.resume.empty() && options.fork.empty())
+    return fail("--without is for --resume and --fork: a new run goes to the hosts of its target");
   if (given == 1) return {};
   return fail("launch takes {}; valid: RECIPE, --resume RUN, --fork RUN[@STEP] or --reproduce RUN",
               given == 0 ? "a recipe or a run: RECIPE is required" : "one of them");

@@ -108,6 +108,13 @@ class CommandLine {
                      "the newest")
         ->type_name("RUN[@STEP]");
     command
+        ->add_option("--without", launch_.without,
+                     "with --resume or --fork: leave this host of the run out, which is lost, and "
+                     "train with fewer data-parallel ranks and the same global batch")
+        ->type_name("HOST")
+        ->expected(1)
+        ->take_all();
+    command
         ->add_option("--reproduce", launch_.reproduce,
                      "instead of RECIPE: launch exactly what that run was, and say what differs")
         ->type_name("RUN");
