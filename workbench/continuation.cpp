@@ -111,8 +111,8 @@ Result<FewerHosts> leave_out(const std::vector<std::string>& without, const stor
                              const recipe::Recipe& recipe) {
   const auto place = place_from_json(run.hosts);
   if (!place) return fail("{}: {}", run.summary.name, place.error().message);
-  if (place->target.slurm)
-    return fail("{} runs on a Slurm cluster, which chooses the nodes itself", run.summary.name);
+  if (place->target.job)
+    return fail("{} is a job of a batch system, which chooses the nodes itself", run.summary.name);
   std::vector<std::string> names;
   for (const remote::Host& host : place->target.hosts) names.push_back(host.name);
   for (const std::string& name : without)
