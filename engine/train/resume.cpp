@@ -93,11 +93,12 @@ Names candidates(const CheckpointPlace& place, int64_t ranks) {
   return names;
 }
 
-// Checkpoints newer than the one taken are damaged, or a crash has left them on some hosts alone.
-// Saving these steps again must find their names free, and never mixes two saves.
-Result<> set_newer_aside(const std::string& folder, const std::string& taken) {
+// Checkpoints newer than the one taken, all where none was, are damaged, or a crash has left them
+// on some hosts alone. Saving these steps again must find their names free, and never mixes two
+// saves.
+Result<> set_newer_aside(const std::string& folder, const std::optional<std::string>& taken) {
   for (const std::string& name : checkpoint::checkpoints_in(folder))
-    if (checkpoint::is_newer(name, taken))
+    if (!taken || checkpoint::is_newer(name, *taken))
       if (auto aside = checkpoint::set_aside(folder + "/" + name); !aside) return aside;
   return {};
 }
@@ -144,7 +145,11 @@ Result<Beginning> begin(const recipe::Recipe& recipe, const runs::RankContext& c
     beginning.warnings.push_back(attempt.fault);
     beginning = {0, 0, 0, std::move(beginning.warnings), ""};
   }
-  if (!names.empty())
+  // The run's first save was still on its way when its ranks ended: they begin again.
+  const bool was_saving = context.attempt > 0 && names.size() == 1;
+  if (was_saving && place->is_keeper)
+    if (auto aside = set_newer_aside(place->folder, std::nullopt); !aside) return fail(aside);
+  if (!names.empty() && !was_saving)
     return fail(
         "checkpoint.folder: none of the checkpoints in {} is whole ({}); to begin again move them "
         "away",

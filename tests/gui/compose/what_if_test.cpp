@@ -167,6 +167,7 @@ class WhatIfTest : public QObject {
     QVERIFY(!prediction_->shortfall()->closed_by.empty());
     QLabel* link = links.first();
     auto* column = view_->findChild<PredictionPanel*>()->findChild<QScrollArea*>();
+    QTest::qWait(50);  // for the layout of the words that have come
     column->ensureWidgetVisible(link);
     QTest::mouseClick(link, Qt::LeftButton, {}, QPoint(12, link->fontMetrics().height() / 2));
     QVERIFY(document_->text() != text);
