@@ -1,6 +1,6 @@
 // The batch systems that may start a target's runs as jobs, a row each: the words that people see,
 // and the fields of a job. The target's JSON, `heddle targets add`, the window's dialog and its
-// list of facts loop over them; what a system is told is its backend's (workbench/backends).
+// list of facts loop over them; each backend makes its system's commands (workbench/backends).
 #pragma once
 
 #include <span>

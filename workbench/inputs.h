@@ -41,7 +41,7 @@ struct Shipment {
   std::vector<std::vector<InputFile>> blobs;  // an input each, in the recipe's order
 };
 
-/// Hashes all inputs. `hashing` is told the bytes of each large file meanwhile.
+/// Hashes all inputs. `hashing` receives the bytes of each large file meanwhile.
 Result<Shipment> shipment_of(recipe::Recipe recipe, const remote::Progress& hashing);
 
 /// Brings every input to the node, as ROOT/blobs/<SHA-256>/NAME, unless it is there already, and

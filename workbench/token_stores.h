@@ -21,7 +21,7 @@ struct StoresOfRun {
   std::string root;  // the folder of data there, which hosts may share
 };
 
-/// What is going on, and bytes done and in total (0: unknown); false cancels.
+/// The activity, and bytes done and in total (0: unknown); false cancels.
 using StoreProgressed = std::function<bool(const std::string& what, uint64_t, uint64_t)>;
 
 /// Brings the stores to the hosts that lack them, once to those that share them. Texts that are not

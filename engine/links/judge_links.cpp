@@ -54,7 +54,7 @@ std::string slowness_of(const Link& link, const Usual& usual, const char* whose)
   return {};
 }
 
-/// Of several hosts the one whose best link is far slower than the others' best, which are slow
+/// The host whose best link is far slower than the others' best, which are slow
 /// only a little; of two that are alike neither is known.
 void keep_slowest(std::vector<bool>& culprit, const std::vector<Pair>& pairs) {
   std::vector<double> best(culprit.size());

@@ -240,7 +240,7 @@ class Versions {
   Fault& fault_;
   std::vector<ValueId> root_;         // by value: whose memory it is
   std::vector<int32_t> of_, newest_;  // by value, by root: versions
-  // Of joins, by root; their memory is freed at once.
+  // By the root of joins; their memory is freed at once.
   std::pmr::monotonic_buffer_resource memory_;
   std::pmr::map<ValueId, std::pmr::vector<ValueId>> parts_{&memory_}, wholes_{&memory_};
   std::vector<ValueId> later_;

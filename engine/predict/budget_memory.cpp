@@ -10,9 +10,9 @@ passes::BytesByShare& BudgetMemory::of(const recipe::Recipe& recipe, int64_t ran
                                        const graph::Graph& captured, const cost::Rates& rates) {
   recipe::Recipe same = recipe;
   same.recompute.budget = 1;
-  constexpr size_t kMost = 256;
-  if (known_.size() >= kMost) known_.clear();
-  // Of the rates, memory depends on those that operators' scratch memory does.
+  constexpr size_t kMax = 256;
+  if (known_.size() >= kMax) known_.clear();
+  // Memory depends on the rates that operators' scratch memory depends on.
   return known_[fmt::format("{}\n{} {} {} {} {}", recipe::to_toml(same), rank,
                             captured.micro_batches, rates.threads, rates.multiprocessors,
                             rates.remote_ranks)];

@@ -15,7 +15,7 @@ namespace heddle::predict {
 /// One thread at a time.
 class BudgetMemory {
  public:
-  /// Of the training step `captured` of a recipe, planned for a rank.
+  /// The training step `captured` of a recipe, planned for a rank.
   passes::BytesByShare& of(const recipe::Recipe& recipe, int64_t rank, const graph::Graph& captured,
                            const cost::Rates& rates);
 

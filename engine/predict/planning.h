@@ -33,7 +33,7 @@ class Planning {
   /// The recipe that is asked for, resolved, with its vocabulary's size; or its faults.
   recipe::Parsed read(const plan::PlanQuestion& question) { return recipes_.read(question); }
 
-  /// What it remembers of plans, for searches among them.
+  /// Its remembered plans, for searches among them.
   step::CaptureMemory& captured() { return captured_; }
   BudgetMemory& budgets() { return budgets_; }
 
