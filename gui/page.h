@@ -24,12 +24,14 @@ struct PageEntry {
   const char* icon;   // of resources/icons
   Qt::Key key;        // with Ctrl: goes there
   const char* help;   // a few sentences for a first visit; translated alike
-  Page* (*make)(Session& session);
+  Page* (*make)(Session& session, QWidget* parent);
   bool inRail = true;
+
+  QString shownTitle() const { return QCoreApplication::translate("Pages", title); }
 };
 
-/// Pages are made once, with the session, and live as long as the window. They load lazily: nothing
-/// is read before `activated` or a `show…` call.
+/// Pages are made once, when they are first needed (window/page_stack.h), and live as long as the
+/// window. They load lazily: nothing is read before `activated` or a `show…` call.
 class Page : public QWidget {
   Q_OBJECT
 
@@ -39,7 +41,7 @@ class Page : public QWidget {
   /// The window sets it; `name` and `title` are the entry's.
   void setEntry(const PageEntry& entry) { entry_ = &entry; }
   QString name() const { return QLatin1String(entry_->name); }
-  QString title() const { return QCoreApplication::translate("Pages", entry_->title); }
+  QString title() const { return entry_->shownTitle(); }
   QString help() const { return QCoreApplication::translate("Pages", entry_->help); }
   /// Beside the title, muted: "25 of 184 runs, 3 selected". Emit headerChanged when it changes.
   virtual QString subtitle() const { return {}; }
@@ -80,8 +82,8 @@ class Page : public QWidget {
     Q_UNUSED(line)
     Q_UNUSED(column)
   }
-  /// The window begins: takes on the layout of the last time (columns, splitters), and from now on
-  /// keeps it in the settings as it changes. A picture is rendered without.
+  /// Takes on the layout of the last time (columns, splitters), and from now on keeps it in the
+  /// settings as it changes. A picture is rendered without.
   virtual void keepLayout() {}
   /// Columns, charts, splitters and the like are as on the first day again.
   virtual void resetLayout() {}

@@ -32,7 +32,8 @@
 namespace heddle::gui {
 namespace {
 
-const QString kWelcomePage = QStringLiteral("welcome");
+const QString kComposePage = QStringLiteral("compose"), kRunsPage = QStringLiteral("runs"),
+              kWelcomePage = QStringLiteral("welcome");
 const QString kGeometry = QStringLiteral("geometry"), kShownPage = QStringLiteral("page");
 constexpr int kKeepMilliseconds = 1000;
 
@@ -46,7 +47,7 @@ MainWindow::MainWindow(Session& session)
   setMinimumSize(960, 600);
   rail_ = new Rail;
   top_ = new TopBar;
-  pages_ = new QStackedWidget;
+  pages_ = new PageStack(session);
   status_ = new StatusBar(session);
   messages_ = new MessageList(this);
   notifier_ = new Notifier(session, this);
@@ -75,10 +76,10 @@ MainWindow::MainWindow(Session& session)
   new MenuKey(this);
   new EnterKey(this);
   connectSession();
-  connect(top_->search(), &QAbstractButton::clicked, palette_, &CommandPalette::toggle);
+  connect(top_->search(), &QAbstractButton::clicked, this, &MainWindow::togglePalette);
   saving_.setInterval(kKeepMilliseconds);
   connect(&saving_, &QTimer::timeout, this, &MainWindow::save);
-  switchTo(page(QStringLiteral("runs")));
+  switchTo(page(kRunsPage));
 }
 
 MainWindow::~MainWindow() { save(); }
@@ -86,29 +87,27 @@ MainWindow::~MainWindow() { save(); }
 void MainWindow::addPages() {
   auto* group = new QActionGroup(this);
   for (const PageEntry& entry : pages()) {
-    Page* page = entry.make(session_);
-    page->setEntry(entry);
-    pages_->addWidget(page);
-    QAction* action = registry_.add(tr("Go to"), page->title(), QLatin1String(entry.icon),
+    const QString name = QLatin1String(entry.name);
+    QAction* action = registry_.add(tr("Go to"), entry.shownTitle(), QLatin1String(entry.icon),
                                     QKeySequence(Qt::CTRL | entry.key));
-    action->setObjectName(page->name());
+    action->setObjectName(name);
     action->setCheckable(true);
     group->addAction(action);
     addAction(action);
     if (entry.inRail) rail_->add(action);
-    pageActions_.insert(page, action);
-    connect(action, &QAction::triggered, this, [this, page] { switchTo(page); });
+    goTo_.insert(name, action);
+    connect(action, &QAction::triggered, this, [this, name] { showPage(name); });
   }
 }
 
 void MainWindow::addActions() {
   QAction* palette = registry_.add(tr("Window"), tr("Command palette"), QStringLiteral("search"),
                                    Qt::CTRL | Qt::SHIFT | Qt::Key_P);
-  connect(palette, &QAction::triggered, this, [this] { palette_->toggle(); });
+  connect(palette, &QAction::triggered, this, &MainWindow::togglePalette);
   QAction* find = registry_.add(tr("Window"), tr("Find on this page"), QStringLiteral("search"),
                                 QKeySequence::Find);
   connect(find, &QAction::triggered, this, [this] {
-    if (!currentPage()->find()) palette_->toggle();
+    if (!currentPage()->find()) togglePalette();
   });
   help_ = registry_.add(tr("Window"), tr("Help and keys"), QStringLiteral("info"));
   help_->setShortcuts({Qt::Key_F1, Qt::Key_Question});
@@ -131,8 +130,15 @@ void MainWindow::addActions() {
   QAction* dismiss = registry_.add(tr("Messages"), tr("Dismiss message"), QStringLiteral("close"),
                                    Qt::SHIFT | Qt::Key_Escape);
   connect(dismiss, &QAction::triggered, this, [this] { dismissToast(this); });
-  for (Page* page : allPages()) registry_.add(page->title(), page->pageActions());
-  for (QAction* action : registry_.all())
+  for (QAction* action : registry_.all()) addAction(action);
+  connect(pages_, &PageStack::made, this, &MainWindow::addActionsOf);
+  // Compose has keys that work on every page, and brings back what was not saved.
+  for (const QString& name : {kComposePage, kRunsPage}) page(name);
+}
+
+void MainWindow::addActionsOf(Page* page) {
+  registry_.add(page->title(), page->pageActions());
+  for (QAction* action : page->pageActions())
     if (!action->shortcut().isEmpty() && action->shortcutContext() == Qt::WindowShortcut)
       addAction(action);
 }
@@ -159,13 +165,13 @@ void MainWindow::addMenu() {
   add(tr("Dark theme"), Theme::Mode::dark);
   add(tr("Light theme"), Theme::Mode::light);
   menu->addSeparator();
-  menu->addActions({store_, preferences_, help_, pageActions_.value(page(kWelcomePage)), tour_});
+  menu->addActions({store_, preferences_, help_, goTo_.value(kWelcomePage), tour_});
 }
 
-QList<Page*> MainWindow::allPages() const {
-  QList<Page*> all;
-  for (int i = 0; i < pages_->count(); ++i) all.append(static_cast<Page*>(pages_->widget(i)));
-  return all;
+/// It lists the actions of all pages.
+void MainWindow::togglePalette() {
+  pages_->all();
+  palette_->toggle();
 }
 
 void MainWindow::showPreferences() {
@@ -178,12 +184,12 @@ void MainWindow::showPreferences() {
 }
 
 void MainWindow::resetLayouts() {
-  for (Page* page : allPages()) page->resetLayout();
+  for (Page* page : pages_->all()) page->resetLayout();
   say(tr("All layouts are as on the first day"));
 }
 
 void MainWindow::showHelp() {
-  const QList<Page*> all = allPages();
+  const QList<Page*> all = pages_->all();
   const Page& shown = *currentPage();
   auto* dialog =
       new HelpDialog(shown.title(), shown.help(), keyTables(registry_, all, shown), this);
@@ -244,7 +250,7 @@ void MainWindow::connectSession() {
         }
       });
   connect(&session_, &Session::placeRequested, this, [this](int line, int column) {
-    page(QStringLiteral("compose"))->showPlace(line, column);
+    page(kComposePage)->showPlace(line, column);
   });
   connect(&session_, &Session::continueRequested, this, [this](qint64 run, bool fork) {
     auto* dialog = new ContinueDialog(
@@ -278,17 +284,9 @@ void MainWindow::connectSession() {
   connect(status_, &StatusBar::runClicked, this,
           [this](qint64 run) { Q_EMIT session_.runRequested(QStringLiteral("live"), run); });
   connect(status_, &StatusBar::runningChanged, this, [this](std::optional<Tone> tone) {
-    rail_->setLive(pageActions_.value(page(QStringLiteral("live"))), tone);
+    rail_->setLive(goTo_.value(QStringLiteral("live")), tone);
   });
 }
-
-Page* MainWindow::page(const QString& name) const {
-  for (Page* page : pageActions_.keys())
-    if (page->name() == name) return page;
-  return nullptr;
-}
-
-Page* MainWindow::currentPage() const { return static_cast<Page*>(pages_->currentWidget()); }
 
 void MainWindow::showPage(const QString& name) {
   if (Page* wanted = page(name)) switchTo(wanted);
@@ -306,7 +304,7 @@ void MainWindow::switchTo(Page* page) {
   pages_->setCurrentWidget(page);
   // Not its first field or button, as Qt would: keys meant for the page before do nothing here.
   if (arrives) page->setFocus(Qt::OtherFocusReason);
-  pageActions_.value(page)->setChecked(true);
+  goTo_.value(page->name())->setChecked(true);
   top_->showPage(page);
   status_->refresh();
   page->activated();
@@ -319,7 +317,7 @@ bool MainWindow::isReady() const { return currentPage()->isReady() && status_->i
 void MainWindow::openRecipe(const QString& file) {
   const Result<QString> text = readText(file);
   if (!text) return say(QString::fromStdString(text.error().message), Tone::bad);
-  Page* compose = page(QStringLiteral("compose"));
+  Page* compose = page(kComposePage);
   switchTo(compose);
   compose->showRecipe(QFileInfo(file).completeBaseName(), *text,
                       QFileInfo(file).absoluteFilePath());
@@ -374,10 +372,7 @@ void MainWindow::keepSession() {
   }
   kept_ = std::make_unique<KeptSession>(session_.storePath());
   const QJsonObject last = kept_->read();
-  for (Page* page : allPages()) {
-    page->restoreState(last[page->name()].toObject());
-    page->keepLayout();
-  }
+  pages_->restore(last);
   shownPage_ = last[kShownPage].toString();
   showPage(session_.isNew() ? kWelcomePage : shownPage_);
   saving_.start();
@@ -390,8 +385,7 @@ void MainWindow::save() {
     geometry_ = geometry;
     openSettings()->setValue(kGeometry, geometry);
   }
-  QJsonObject state;
-  for (const Page* page : allPages()) state[page->name()] = page->keptState();
+  QJsonObject state = pages_->keptState();
   if (currentPage()->name() != kWelcomePage) shownPage_ = currentPage()->name();
   state[kShownPage] = shownPage_;
   kept_->write(state);

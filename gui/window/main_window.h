@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QMainWindow>
-#include <QStackedWidget>
 
 #include "gui/actions/actions.h"
 #include "gui/actions/command_palette.h"
@@ -11,6 +10,7 @@
 #include "gui/window/kept_session.h"
 #include "gui/window/message_list.h"
 #include "gui/window/notifier.h"
+#include "gui/window/page_stack.h"
 #include "gui/window/rail.h"
 #include "gui/window/status_bar.h"
 #include "gui/window/top_bar.h"
@@ -26,8 +26,8 @@ class MainWindow : public QMainWindow {
 
   /// Shows a page by its name; an unknown name changes nothing.
   void showPage(const QString& name);
-  Page* page(const QString& name) const;
-  Page* currentPage() const;
+  Page* page(const QString& name) { return pages_->page(name); }
+  Page* currentPage() const { return pages_->current(); }
   /// Opens a recipe file in Compose; a file that cannot be read becomes a message.
   void openRecipe(const QString& file);
   /// Restores geometry, page, the pages' layouts and what they showed at the last time with this
@@ -42,10 +42,12 @@ class MainWindow : public QMainWindow {
  private:
   void addPages();
   void addActions();
+  /// Puts the page's actions into the registry, and those with keys into the window.
+  void addActionsOf(Page* page);
   void addMenu();
   void connectSession();
   void switchTo(Page* page);
-  QList<Page*> allPages() const;
+  void togglePalette();
   void showHelp();
   void showPreferences();
   void resetLayouts();
@@ -64,12 +66,12 @@ class MainWindow : public QMainWindow {
   Job looking_;
   Rail* rail_;
   TopBar* top_;
-  QStackedWidget* pages_;
+  PageStack* pages_;
   StatusBar* status_;
   MessageList* messages_;
   Notifier* notifier_;
   CommandPalette* palette_;
-  QHash<Page*, QAction*> pageActions_;
+  QHash<QString, QAction*> goTo_;  // by the page's name
   QAction* help_;
   QAction* tour_;
   QAction* preferences_;

@@ -12,8 +12,8 @@ namespace heddle::gui {
 namespace {
 
 template <typename SomePage>
-Page* makePage(Session& session) {
-  return new SomePage(session);
+Page* makePage(Session& session, QWidget* parent) {
+  return new SomePage(session, parent);
 }
 
 }  // namespace
