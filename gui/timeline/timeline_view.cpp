@@ -16,16 +16,14 @@ constexpr int kBeside = 560, kUnder = 200;
 TimelineView::TimelineView(QWidget* parent) : QSplitter(Qt::Vertical, parent) {
   setHandleWidth(1);
   setChildrenCollapsible(false);
-  timeline_ = new TimelineWidget;
+  timeline_ = new TimelineWidget(this);
   tools_ = new TimelineTools(*timeline_);
+  details_ = new QStackedWidget(this);
   statistics_ = new StatisticsPanel(*timeline_);
   criticalPath_ = new CriticalPathPanel(*timeline_);
-  details_ = new QStackedWidget;
   details_->addWidget(statistics_);
   details_->addWidget(criticalPath_);
   details_->hide();
-  addWidget(timeline_);
-  addWidget(details_);
   setStretchFactor(0, 1);
   setStretchFactor(1, 0);
   setFocusProxy(timeline_);

@@ -249,9 +249,8 @@ void MainWindow::connectSession() {
           wanted->showRecipe(recipe, toml, file);
         }
       });
-  connect(&session_, &Session::placeRequested, this, [this](int line, int column) {
-    page(kComposePage)->showPlace(line, column);
-  });
+  connect(&session_, &Session::placeRequested, this,
+          [this](int line, int column) { page(kComposePage)->showPlace(line, column); });
   connect(&session_, &Session::continueRequested, this, [this](qint64 run, bool fork) {
     auto* dialog = new ContinueDialog(
         session_, run, fork ? storage::Lineage::Kind::fork : storage::Lineage::Kind::resume, this);

@@ -63,13 +63,13 @@ ComparePage::ComparePage(Session& session, QWidget* parent)
   connect(empty, &EmptyState::triggered, this,
           [this] { Q_EMIT this->session().pageRequested(QStringLiteral("runs")); });
   stack_ = new QStackedWidget;
-  area_ = scrolled(makeContent());
+  columnOf(this)->addWidget(stack_);
+  auto* content = new QWidget;
+  area_ = scrolled(content);
   area_->setAccessibleName(tr("Comparison"));
   stack_->addWidget(area_);
   stack_->addWidget(empty);
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->addWidget(stack_);
+  fill(content);
   connectChoices();
   connect(&Theme::instance(), &Theme::changed, this, &ComparePage::display);
   connect(&KeptPreferences::instance(), &KeptPreferences::changed, this,
@@ -79,14 +79,13 @@ ComparePage::ComparePage(Session& session, QWidget* parent)
           });
 }
 
-QWidget* ComparePage::makeContent() {
-  auto* content = new QWidget;
-  board_ = new ChartBoard(session());
+void ComparePage::fill(QWidget* content) {
+  board_ = new ChartBoard(session(), content);
   board_->setDefaults({{.metric = "loss"},
                        {.metric = "loss", .difference = true},
                        {.metric = "tokens_per_second"}});
   board_->setViews(QStringLiteral("compare"));
-  upper_ = new QSplitter(Qt::Horizontal);
+  upper_ = new QSplitter(Qt::Horizontal, content);
   upper_->setHandleWidth(8);
   upper_->setProperty("role", "gap");
   upper_->setChildrenCollapsible(false);
@@ -95,15 +94,15 @@ QWidget* ComparePage::makeContent() {
   connect(upper_, &QSplitter::splitterMoved, this, [this] {
     if (keeping_) openSettings()->setValue(layoutKey(), upper_->saveState());
   });
-  memory_ = new MemoryBars;
-  relations_ = new Relations(choices_);
-  timelines_ = new CompareTimelines;
+  memory_ = new MemoryBars(content);
+  relations_ = new Relations(choices_, content);
+  timelines_ = new CompareTimelines(content);
   connect(timelines_, &CompareTimelines::saved, this, [this](const QString& words, bool good) {
     Q_EMIT this->session().message(words, good ? Tone::good : Tone::bad);
   });
   connect(timelines_, &CompareTimelines::readNeeded, this, [this] { read(); });
   connect(timelines_->chooseButton(), &QPushButton::clicked, this, &ComparePage::offerTimelines);
-  nodes_ = new StepDifferences(session().workingThreads());
+  nodes_ = new StepDifferences(session().workingThreads(), content);
   connect(nodes_, &StepDifferences::chosenChanged, this,
           [this] { timelines_->highlight(nodes_->chosen()); });
   steps_ = new QBoxLayout(QBoxLayout::TopToBottom);
@@ -121,7 +120,6 @@ QWidget* ComparePage::makeContent() {
   rows_->addWidget(memory_);
   rows_->addLayout(steps_, 1);
   arrange();
-  return content;
 }
 
 QWidget* ComparePage::makeTop() {

@@ -56,7 +56,7 @@ class ComparePage : public Page {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  QWidget* makeContent();
+  void fill(QWidget* content);
   QWidget* makeTop();
   Card* makeDifferences();
   void connectChoices();

@@ -16,6 +16,7 @@
 #include "gui/theme/theme.h"
 #include "gui/views/lineage/job_dialog.h"
 #include "gui/widgets/empty_state.h"
+#include "gui/widgets/layouts.h"
 #include "gui/widgets/why_not.h"
 #include "workbench/control.h"
 #include "workbench/ending.h"
@@ -112,42 +113,7 @@ void LivePage::makeActions() {
 void LivePage::build() {
   picker_ = new RunPicker(this);
   picker_->hide();
-  banner_ = new RunBanner;
-  tiles_ = new LiveTiles;
-  sources_ = new SourceStrip;
-  charts_ = new LiveCharts(session());
-  stepCard_ = new StepCard;
-  ranks_ = new RankCard;
-  makeTexts();
-
-  upper_ = new QGridLayout;
-  upper_->addWidget(charts_, 2, 0);
-  upper_->setRowStretch(2, 1);
-  lower_ = new QGridLayout;
-  lower_->addWidget(stepCard_, 0, 0);
-  lower_->addWidget(texts_, 0, 1);
-  halves_ = new QSplitter(Qt::Vertical);
-  halves_->setHandleWidth(8);
-  halves_->setProperty("role", "gap");
-  halves_->setChildrenCollapsible(false);
-  for (QGridLayout* grid : {upper_, lower_}) {
-    grid->setContentsMargins(0, 0, 0, 0);
-    grid->setSpacing(8);
-    grid->setColumnStretch(0, 1);
-    auto* half = new QWidget;
-    half->setLayout(grid);
-    halves_->addWidget(half);
-  }
-  halves_->setStretchFactor(0, kUpper);
-  halves_->setStretchFactor(1, kLower);
-  auto* content = new QWidget;
-  auto* rows = new QVBoxLayout(content);
-  rows->setContentsMargins(16, 16, 16, 16);
-  rows->setSpacing(8);
-  rows->addWidget(banner_);
-  rows->addWidget(halves_, 1);
-  arrange();
-
+  auto* content = new QWidget(this);
   auto* empty = new EmptyState(
       QStringLiteral("live"), tr("No run yet"),
       tr("A run's loss, throughput, memory and timelines appear here while it trains."),
@@ -158,12 +124,42 @@ void LivePage::build() {
   stack_ = new QStackedLayout(this);
   stack_->addWidget(content);
   stack_->addWidget(empty);
+
+  QVBoxLayout* rows = columnOf(content, {16, 16, 16, 16}, 8);
+  banner_ = new RunBanner;
+  rows->addWidget(banner_);
+  halves_ = new QSplitter(Qt::Vertical);
+  rows->addWidget(halves_, 1);
+  halves_->setHandleWidth(8);
+  halves_->setProperty("role", "gap");
+  halves_->setChildrenCollapsible(false);
+  for (QGridLayout** grid : {&upper_, &lower_}) {
+    auto* half = new QWidget;
+    halves_->addWidget(half);
+    *grid = new QGridLayout(half);
+    (*grid)->setContentsMargins(0, 0, 0, 0);
+    (*grid)->setSpacing(8);
+    (*grid)->setColumnStretch(0, 1);
+  }
+  halves_->setStretchFactor(0, kUpper);
+  halves_->setStretchFactor(1, kLower);
+  tiles_ = new LiveTiles;
+  sources_ = new SourceStrip;
+  charts_ = new LiveCharts(session(), halves_->widget(0));
+  ranks_ = new RankCard;
+  upper_->addWidget(charts_, 2, 0);
+  upper_->setRowStretch(2, 1);
+  stepCard_ = new StepCard(halves_->widget(1));
+  lower_->addWidget(stepCard_, 0, 0);
+  makeTexts();
+  lower_->addWidget(texts_, 0, 1);
+  arrange();
 }
 
 void LivePage::makeTexts() {
-  log_ = new LogCard;
-  samples_ = new SamplesCard;
-  texts_ = new QStackedWidget;
+  texts_ = new QStackedWidget(halves_->widget(1));
+  log_ = new LogCard(texts_);
+  samples_ = new SamplesCard(texts_);
   texts_->addWidget(log_);
   texts_->addWidget(samples_);
   connect(log_, &LogCard::samplesWanted, this, [this] {

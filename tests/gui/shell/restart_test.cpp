@@ -137,6 +137,19 @@ class RestartTest : public QObject {
     QCOMPARE(table()->currentIndex().data(), name);
   }
 
+  void a_page_that_was_not_looked_at_keeps_its_state() {
+    const QList<qint64> compared{store_->runs.whole, store_->runs.unwrapped};
+    Q_EMIT session_->compareRequested(compared);
+    QTRY_VERIFY(window_->isReady());
+    window_->showPage("targets");
+    startAgain();
+    QCOMPARE(page(), QString("targets"));
+    QVERIFY(!window_->findChild<ComparePage*>());
+    startAgain();
+    window_->showPage("compare");
+    QCOMPARE(static_cast<ComparePage*>(window_->currentPage())->runs(), compared);
+  }
+
   void another_store_has_its_own() {
     Q_EMIT session_->runRequested("live", store_->runs.failed);
     QTRY_VERIFY(window_->isReady());

@@ -10,6 +10,7 @@
 #include "gui/settings.h"
 #include "gui/theme/theme.h"
 #include "gui/timeline/timeline_widget.h"
+#include "gui/views/compare/compare_page.h"
 #include "gui/views/live/live_tiles.h"
 #include "gui/views/runs/runs_model.h"
 #include "gui/views/runs/runs_page.h"
@@ -36,6 +37,34 @@ class WindowTest : public QObject {
       QCOMPARE(window()->currentPage()->name(), QLatin1String(entry.name));
       QVERIFY(window()->currentPage()->isVisible());
     }
+  }
+
+  void aPageIsMadeWhenItIsFirstNeeded() {
+    const auto made = [this] {
+      QSet<QString> names;
+      for (const Page* page : window()->findChildren<Page*>()) names.insert(page->name());
+      return names;
+    };
+    QCOMPARE(made(), QSet<QString>({"compose", "runs"}));
+    QTest::keyClick(window(), Qt::Key_6, Qt::ControlModifier);
+    QCOMPARE(made(), QSet<QString>({"compose", "runs", "targets"}));
+    const Page* targets = window()->currentPage();
+    QTest::keyClick(window(), Qt::Key_4, Qt::ControlModifier);
+    QTest::keyClick(window(), Qt::Key_6, Qt::ControlModifier);
+    QCOMPARE(window()->currentPage(), targets);
+    Q_EMIT session()->compareRequested({opened_.store.runs.whole, opened_.store.runs.unwrapped});
+    QTRY_VERIFY(window()->isReady());
+    QCOMPARE(made(), QSet<QString>({"compare", "compose", "runs", "targets"}));
+    QCOMPARE(static_cast<const ComparePage*>(window()->currentPage())->runs().size(), 2);
+  }
+
+  void paletteFindsActionsOfPagesThatWereNotShown() {
+    QTest::keyClick(window(), Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+    QTest::keyClicks(QApplication::focusWidget(), QStringLiteral("targets add host"));
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+    QTRY_VERIFY(QApplication::activeModalWidget());
+    QVERIFY(QApplication::activeModalWidget()->windowTitle().contains("host"));
+    QTest::keyClick(QApplication::activeModalWidget(), Qt::Key_Escape);
   }
 
   void pagesByRail() {
