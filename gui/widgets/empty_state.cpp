@@ -29,7 +29,7 @@ EmptyState::EmptyState(const QString& iconName, const QString& title, const QStr
   text_->setFixedWidth(kTextWidth);
   setText(text);
   button_ = primaryButton(buttonText);
-  button_->setVisible(!buttonText.isEmpty());
+  if (buttonText.isEmpty()) button_->hide();
   connect(button_, &QPushButton::clicked, this, &EmptyState::triggered);
 
   auto* layout = new QVBoxLayout(this);

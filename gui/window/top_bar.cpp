@@ -61,11 +61,12 @@ class SearchButton : public QAbstractButton {
 
 }  // namespace
 
-QPushButton* buttonOf(QAction* action) {
+QPushButton* buttonOf(QAction* action, QWidget* parent) {
   const QString role = action->property("role").toString();
   auto* button = role == QStringLiteral("primary")  ? primaryButton(action->text())
                  : role == QStringLiteral("danger") ? dangerButton(action->text())
                                                     : quietButton(action->text());
+  button->setParent(parent);
   const auto follow = [button, action] {
     button->setText(action->iconText());
     button->setIcon(action->icon());
@@ -116,7 +117,7 @@ void TopBar::showPage(Page* page) {
   }
   for (QAction* action : page->pageActions()) {
     if (!action->property("topBar").toBool()) continue;
-    buttons_->addWidget(buttonOf(action));
+    buttons_->addWidget(buttonOf(action, this));
   }
   connect(page, &Page::headerChanged, this, &TopBar::refresh);
   refresh();

@@ -33,6 +33,6 @@ class TopBar : public QFrame {
 
 /// A button that follows an action: text, icon, tooltip, enabled, visible; the action's property
 /// "role" is the button's.
-QPushButton* buttonOf(QAction* action);
+QPushButton* buttonOf(QAction* action, QWidget* parent);
 
 }  // namespace heddle::gui

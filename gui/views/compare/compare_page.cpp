@@ -64,12 +64,10 @@ ComparePage::ComparePage(Session& session, QWidget* parent)
           [this] { Q_EMIT this->session().pageRequested(QStringLiteral("runs")); });
   stack_ = new QStackedWidget;
   columnOf(this)->addWidget(stack_);
-  auto* content = new QWidget;
-  area_ = scrolled(content);
+  area_ = scrolled(makeContent(), stack_);
   area_->setAccessibleName(tr("Comparison"));
   stack_->addWidget(area_);
   stack_->addWidget(empty);
-  fill(content);
   connectChoices();
   connect(&Theme::instance(), &Theme::changed, this, &ComparePage::display);
   connect(&KeptPreferences::instance(), &KeptPreferences::changed, this,
@@ -79,7 +77,8 @@ ComparePage::ComparePage(Session& session, QWidget* parent)
           });
 }
 
-void ComparePage::fill(QWidget* content) {
+QWidget* ComparePage::makeContent() {
+  auto* content = new QWidget;
   board_ = new ChartBoard(session(), content);
   board_->setDefaults({{.metric = "loss"},
                        {.metric = "loss", .difference = true},
@@ -120,6 +119,7 @@ void ComparePage::fill(QWidget* content) {
   rows_->addWidget(memory_);
   rows_->addLayout(steps_, 1);
   arrange();
+  return content;
 }
 
 QWidget* ComparePage::makeTop() {

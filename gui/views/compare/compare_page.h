@@ -56,7 +56,7 @@ class ComparePage : public Page {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  void fill(QWidget* content);
+  QWidget* makeContent();
   QWidget* makeTop();
   Card* makeDifferences();
   void connectChoices();

@@ -42,7 +42,8 @@ class FirstStartTest : public QObject {
     window.showPage(QStringLiteral("runs"));
     auto* table = window.currentPage()->findChild<QTableView*>(QStringLiteral("runs"));
     QTRY_COMPARE_WITH_TIMEOUT(table->model()->rowCount(), 1, 30000);
-    QCOMPARE(table->model()->index(0, RunsModel::State).data().toString(), QStringLiteral("done"));
+    QTRY_COMPARE(table->model()->index(0, RunsModel::State).data().toString(),
+                 QStringLiteral("done"));
     QVERIFY(table->model()->index(0, RunsModel::Tags).data().toString().contains("sample"));
 
     QVERIFY2(QFileInfo::exists(QStringLiteral(HEDDLE_BINARY_DIR "/heddle-engine")),

@@ -60,11 +60,10 @@ class WindowTest : public QObject {
 
   void paletteFindsActionsOfPagesThatWereNotShown() {
     QTest::keyClick(window(), Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
-    QTest::keyClicks(QApplication::focusWidget(), QStringLiteral("targets add host"));
-    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
-    QTRY_VERIFY(QApplication::activeModalWidget());
-    QVERIFY(QApplication::activeModalWidget()->windowTitle().contains("host"));
-    QTest::keyClick(QApplication::activeModalWidget(), Qt::Key_Escape);
+    QTest::keyClicks(QApplication::focusWidget(), QStringLiteral("add host"));
+    const auto* list = window()->findChild<CommandPalette*>()->findChild<QListView*>();
+    QCOMPARE(list->currentIndex().data().toString(), QStringLiteral("Add host"));
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape);
   }
 
   void pagesByRail() {
