@@ -130,15 +130,18 @@ void MainWindow::addActions() {
   QAction* dismiss = registry_.add(tr("Messages"), tr("Dismiss message"), QStringLiteral("close"),
                                    Qt::SHIFT | Qt::Key_Escape);
   connect(dismiss, &QAction::triggered, this, [this] { dismissToast(this); });
-  for (QAction* action : registry_.all()) addAction(action);
-  connect(pages_, &PageStack::made, this, &MainWindow::addActionsOf);
-  // Compose has keys that work on every page, and brings back what was not saved.
+  addKeys(registry_.all());
+  connect(pages_, &PageStack::made, this, [this](Page* page) {
+    registry_.add(page->title(), page->pageActions());
+    addKeys(page->pageActions());
+  });
+  // Compose has keys that work on every page, and brings back what was not saved; Runs takes what
+  // is dropped on any page.
   for (const QString& name : {kComposePage, kRunsPage}) page(name);
 }
 
-void MainWindow::addActionsOf(Page* page) {
-  registry_.add(page->title(), page->pageActions());
-  for (QAction* action : page->pageActions())
+void MainWindow::addKeys(const QList<QAction*>& actions) {
+  for (QAction* action : actions)
     if (!action->shortcut().isEmpty() && action->shortcutContext() == Qt::WindowShortcut)
       addAction(action);
 }

@@ -42,8 +42,8 @@ class MainWindow : public QMainWindow {
  private:
   void addPages();
   void addActions();
-  /// Puts the page's actions into the registry, and those with keys into the window.
-  void addActionsOf(Page* page);
+  /// Their keys work on every page.
+  void addKeys(const QList<QAction*>& actions);
   void addMenu();
   void connectSession();
   void switchTo(Page* page);
