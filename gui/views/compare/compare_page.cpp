@@ -63,11 +63,13 @@ ComparePage::ComparePage(Session& session, QWidget* parent)
   connect(empty, &EmptyState::triggered, this,
           [this] { Q_EMIT this->session().pageRequested(QStringLiteral("runs")); });
   stack_ = new QStackedWidget;
-  columnOf(this)->addWidget(stack_);
-  area_ = scrolled(makeContent(), stack_);
+  area_ = scrolled(makeContent());
   area_->setAccessibleName(tr("Comparison"));
   stack_->addWidget(area_);
   stack_->addWidget(empty);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(stack_);
   connectChoices();
   connect(&Theme::instance(), &Theme::changed, this, &ComparePage::display);
   connect(&KeptPreferences::instance(), &KeptPreferences::changed, this,
@@ -79,12 +81,12 @@ ComparePage::ComparePage(Session& session, QWidget* parent)
 
 QWidget* ComparePage::makeContent() {
   auto* content = new QWidget;
-  board_ = new ChartBoard(session(), content);
+  board_ = new ChartBoard(session());
   board_->setDefaults({{.metric = "loss"},
                        {.metric = "loss", .difference = true},
                        {.metric = "tokens_per_second"}});
   board_->setViews(QStringLiteral("compare"));
-  upper_ = new QSplitter(Qt::Horizontal, content);
+  upper_ = new QSplitter(Qt::Horizontal);
   upper_->setHandleWidth(8);
   upper_->setProperty("role", "gap");
   upper_->setChildrenCollapsible(false);
@@ -93,15 +95,15 @@ QWidget* ComparePage::makeContent() {
   connect(upper_, &QSplitter::splitterMoved, this, [this] {
     if (keeping_) openSettings()->setValue(layoutKey(), upper_->saveState());
   });
-  memory_ = new MemoryBars(content);
-  relations_ = new Relations(choices_, content);
-  timelines_ = new CompareTimelines(content);
+  memory_ = new MemoryBars;
+  relations_ = new Relations(choices_);
+  timelines_ = new CompareTimelines;
   connect(timelines_, &CompareTimelines::saved, this, [this](const QString& words, bool good) {
     Q_EMIT this->session().message(words, good ? Tone::good : Tone::bad);
   });
   connect(timelines_, &CompareTimelines::readNeeded, this, [this] { read(); });
   connect(timelines_->chooseButton(), &QPushButton::clicked, this, &ComparePage::offerTimelines);
-  nodes_ = new StepDifferences(session().workingThreads(), content);
+  nodes_ = new StepDifferences(session().workingThreads());
   connect(nodes_, &StepDifferences::chosenChanged, this,
           [this] { timelines_->highlight(nodes_->chosen()); });
   steps_ = new QBoxLayout(QBoxLayout::TopToBottom);
