@@ -63,13 +63,11 @@ ComparePage::ComparePage(Session& session, QWidget* parent)
   connect(empty, &EmptyState::triggered, this,
           [this] { Q_EMIT this->session().pageRequested(QStringLiteral("runs")); });
   stack_ = new QStackedWidget;
-  area_ = scrolled(makeContent());
+  columnOf(this)->addWidget(stack_);
+  area_ = scrolled(makeContent(), stack_);
   area_->setAccessibleName(tr("Comparison"));
   stack_->addWidget(area_);
   stack_->addWidget(empty);
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->addWidget(stack_);
   connectChoices();
   connect(&Theme::instance(), &Theme::changed, this, &ComparePage::display);
   connect(&KeptPreferences::instance(), &KeptPreferences::changed, this,
