@@ -536,6 +536,7 @@ void ComparePage::describeLook(workbench::ReportQuery& query) const {
     const ChartSpec& spec = chart->spec();
     workbench::ReportChartQuery of{.metric = spec.metric,
                                    .x = spec.x == ChartX::step     ? ""
+                                        : spec.x == ChartX::metric ? spec.xMetric
                                         : spec.x == ChartX::tokens ? "tokens"
                                                                    : "time",
                                    .difference = spec.difference,
