@@ -3,8 +3,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <fstream>
-
 namespace heddle {
 
 int64_t peak_resident_bytes() {
@@ -13,10 +11,13 @@ int64_t peak_resident_bytes() {
   return int64_t{usage.ru_maxrss} * 1024;
 }
 
-int64_t resident_bytes() {
-  std::ifstream statm("/proc/self/statm");
+int64_t resident_bytes() { return ResidentMemory().bytes(); }
+
+int64_t ResidentMemory::bytes() const {
+  file_.clear();
+  file_.seekg(0);
   int64_t total = 0, resident = 0;
-  statm >> total >> resident;
+  file_ >> total >> resident;
   return resident * sysconf(_SC_PAGESIZE);
 }
 

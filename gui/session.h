@@ -122,6 +122,9 @@ class Session : public QObject {
   void trainingRequested();  // of the sample recipe on this machine, right away
   /// Imports runs into the store; none: a person chooses them.
   void importRequested(const QStringList& paths = {});
+  /// Lets a person choose runs of another store, which is not changed: copies of them come into
+  /// this one, and are compared with the runs given.
+  void otherStoreRequested(const QList<qint64>& with);
   void tourRequested();
   /// A toast. `subject` ("run 12"): the newest message of it replaces the older ones.
   void message(const QString& text, heddle::gui::Tone tone, const QString& subject = {});

@@ -79,6 +79,20 @@ void ChromeTrace::add(int64_t process, const telemetry::Span& span, int64_t step
                      {"args", {{"module", span.module}, {"phase", phase}, {"step", step}}}}));
 }
 
+void ChromeTrace::add_memory(int64_t process, const std::vector<telemetry::MemoryMoment>& moments,
+                             double at_us) {
+  for (const telemetry::MemoryMoment& moment : moments) {
+    json uses;
+    for (size_t i = 0; i < telemetry::kCategories; ++i)
+      uses[telemetry::kCategoryNames[i]] = moment.bytes.bytes[i];
+    put(json_text(json{{"ph", "C"},
+                       {"name", "memory"},
+                       {"pid", process},
+                       {"ts", std::round(at_us) + static_cast<double>(moment.time_us)},
+                       {"args", uses}}));
+  }
+}
+
 void ChromeTrace::end() { out_ << "\n]}\n"; }
 
 }  // namespace heddle::storage

@@ -27,6 +27,9 @@ class ChromeTrace {
   /// `at_us`: the step's begin on the trace's clock. A span that ends before it begins has no
   /// length. Its thread's number is the stream, plus kStreams for each further thread.
   void add(int64_t process, const telemetry::Span& span, int64_t step, double at_us);
+  /// Memory over that step by its uses: a track of the process.
+  void add_memory(int64_t process, const std::vector<telemetry::MemoryMoment>& moments,
+                  double at_us);
   /// Ends the file; nothing may be added after it.
   void end();
 

@@ -78,6 +78,7 @@ Result<> write_trace(Reader& reader, const RunDetail& run, std::ostream& out) {
       if (!origin) origin = timeline.spans.time;
       for (const telemetry::Span& span : timeline.spans.spans)
         trace.add(timeline.rank, span, step, (timeline.spans.time - *origin) * 1e6);
+      trace.add_memory(timeline.rank, timeline.spans.memory, (timeline.spans.time - *origin) * 1e6);
     }
   }
   trace.end();

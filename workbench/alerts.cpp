@@ -161,16 +161,16 @@ void AlertWatch::step_seconds(double value) {
   if (std::isfinite(value)) keep(seconds_, value, kSeconds);
 }
 
-void AlertWatch::memory(int64_t step, const std::string& host, double bytes, double limit) {
+void AlertWatch::memory(int64_t step, const std::string& holder, double bytes, double limit) {
   if (!(limit > 0) || !std::isfinite(bytes) || !(rules_.memory > 0)) return;
   if (bytes > rules_.memory * limit)
-    full_.insert(host);
+    full_.insert(holder);
   else
-    full_.erase(host);
+    full_.erase(holder);
   if (!see(AlertKind::memory, !full_.empty(), kCalm)) return;
   add(AlertKind::memory, full_.empty(),
-      fmt::format("{}: the ranks on {} hold {} of {}, {}", step_words(step), host,
-                  bytes_text(bytes), bytes_text(limit), share_text(bytes / limit)));
+      fmt::format("{}: {} {} of {}, {}", step_words(step), holder, bytes_text(bytes),
+                  bytes_text(limit), share_text(bytes / limit)));
 }
 
 void AlertWatch::quiet(int64_t step, double seconds) {

@@ -1,6 +1,6 @@
 // The reasons to warn of a run's steps: the loss is not finite or jumps, throughput falls, memory
-// is near the host's limit, no step ends. Plain data in, words out; each is said once until it is
-// over. One thread at a time.
+// is near the limit of a host or a GPU, no step ends. Plain data in, words out; each is said once
+// until it is over. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct AlertRules {
   bool not_finite = true;
   double spike = 8;      // deviations of the loss above the median of the steps before
   double slower = 0.3;   // the share by which throughput fell below the run's own median
-  double memory = 0.95;  // the share of the host's memory that its ranks hold
+  double memory = 0.95;  // the share of a host's memory that its ranks hold, of a GPU's in use
   double silence = 120;  // seconds without a step; at least ten usual steps
 
   bool operator==(const AlertRules&) const = default;
@@ -64,8 +64,8 @@ class AlertWatch {
   void loss(int64_t step, double value);
   void throughput(int64_t step, double tokens_per_second);
   void step_seconds(double value);
-  /// The ranks of a host.
-  void memory(int64_t step, const std::string& host, double bytes, double limit);
+  /// `holder`, with its verb: "the ranks on loom hold", "the GPU of rank 3 on loom holds".
+  void memory(int64_t step, const std::string& holder, double bytes, double limit);
   /// How long no step has ended; `step`: the last one, 0: none yet. 0 seconds: one has just ended.
   void quiet(int64_t step, double seconds);
 
@@ -83,7 +83,7 @@ class AlertWatch {
 
   AlertRules rules_;
   std::map<AlertKind, Episode> episodes_;
-  std::set<std::string> full_;  // hosts
+  std::set<std::string> full_;  // holders
   std::deque<double> losses_, rates_, recent_rates_, seconds_;
   std::vector<Alert> said_;
 };

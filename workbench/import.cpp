@@ -261,6 +261,18 @@ void search(const fs::path& path, int deeper, Search& all) {
   }
 }
 
+/// Of "FILE#RUN" that run, where the file may have several.
+std::optional<FoundRun> run_of_store(const std::string& path) {
+  const size_t at = path.rfind('#');
+  std::error_code error;
+  if (at == std::string::npos || fs::exists(path, error)) return std::nullopt;
+  const std::string file = whole(path.substr(0, at));
+  for (const Importer* importer : importers())
+    if (importer->runs_in && importer->recognise(file))
+      return FoundRun{file + path.substr(at), importer};
+  return std::nullopt;
+}
+
 /// One member of every importer, "a or b".
 std::string any_of(const char* Importer::*member) {
   std::string words;
@@ -276,6 +288,7 @@ bool is_import(const storage::RunSummary& run, const Place& place) {
 }
 
 Result<std::vector<FoundRun>> find_runs(const std::string& path, const GoesOn& goes_on) {
+  if (auto one = run_of_store(path)) return std::vector{std::move(*one)};
   Search all{goes_on};
   search(whole(path), kDeepest, all);
   if (all.stopped) return stopped_import();

@@ -24,7 +24,8 @@ struct FoundRun {
   const Importer* importer = nullptr;
 };
 
-/// The runs at or below a path, by path. A run is not looked into; links are not followed; an error
+/// The runs at or below a path, by path; one run where the path is "STORE#RUN", its number or name
+/// in that store. A run is not looked into; links are not followed; an error
 /// where there is more to look at than a person can have meant. `goes_on`, called before each file
 /// and folder is looked at, ends the search by returning false, which is an error too.
 Result<std::vector<FoundRun>> find_runs(const std::string& path,

@@ -100,7 +100,8 @@ std::optional<Side> RunSteps::side(Kind kind, int64_t rank) const {
               .spans = timeline(rank)->spans,
               .buckets = document->buckets,
               .plan_hash = document->plan_hash,
-              .memory = figures->memory};
+              .memory = figures->memory,
+              .moments = timeline(rank)->memory};
 }
 
 Result<RunSteps> read_steps(storage::Reader& reader, const storage::RunDetail& run, int64_t step) {
@@ -132,7 +133,8 @@ Result<RunSteps> read_steps(storage::Reader& reader, const storage::RunDetail& r
               .spans = std::move(each.spans.spans),
               .buckets = {},
               .plan_hash = executed,
-              .memory = {}};
+              .memory = {},
+              .moments = std::move(each.spans.memory)};
     for (const telemetry::Span& span : side.spans)
       side.step_us = std::max(side.step_us, span.start_us + span.duration_us);
     if (steps.document) {

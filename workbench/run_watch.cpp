@@ -1,5 +1,7 @@
 #include "workbench/run_watch.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -52,7 +54,7 @@ Result<> RunWatch::start() {
   follow_alerts(open, *said);
   const auto run = reader_->run(run_);
   if (!run) return fail(run);
-  ranks_ = run->ranks;
+  take_facts(*run);
   const auto recipe = reader_->recipe_values(run_);
   if (!recipe) return fail(recipe);
   if (const auto steps = recipe->find("training.steps"); steps != recipe->end())
@@ -65,6 +67,12 @@ Result<> RunWatch::start() {
   for (const auto& [kind, alert] : open) kinds.insert(kind);
   alerts_.set_open(kinds);
   return {};
+}
+
+void RunWatch::take_facts(const storage::RunDetail& run) {
+  ranks_ = run.ranks;
+  if (const auto bytes = run.results.find("device_memory_bytes"); bytes != run.results.end())
+    gpu_bytes_ = storage::number_of(bytes->second).value_or(0);
 }
 
 /// Feeds the samples of the lowest rank; the last one's step.
@@ -80,7 +88,7 @@ Result<> RunWatch::read_news() {
   if (ranks_.empty()) {
     const auto run = reader_->run(run_);
     if (!run) return fail(run);
-    ranks_ = run->ranks;
+    take_facts(*run);
     if (ranks_.empty()) return {};
   }
   const storage::StepRange news{.first = step_ + 1};
@@ -105,21 +113,36 @@ Result<> RunWatch::read_news() {
   return {};
 }
 
-/// The ranks of a host hold its memory together.
+/// Ranks' records of a step come in one after the other: of the last steps the newest.
+Result<std::optional<double>> RunWatch::newest_bytes(const char* metric, int32_t rank,
+                                                     int64_t newest) {
+  const auto bins =
+      reader_->series(run_, metric, rank, {std::max<int64_t>(newest - 8, 1), newest}, 1);
+  if (!bins) return fail(bins);
+  if (bins->empty() || !std::isfinite(bins->back().last)) return std::nullopt;
+  return bins->back().last;
+}
+
+/// The ranks of a host hold its memory together; each has its GPU, or shares it with whoever else
+/// its bytes are of.
 Result<> RunWatch::read_memory(int64_t newest) {
   if (!host_bytes_) host_bytes_ = memory_of_hosts(*reader_, place_);
-  if (*host_bytes_ <= 0) return {};
   for (size_t i = 0; i < place_.shares.size(); ++i) {
     const Share& share = place_.shares[i];
+    const std::string host = place_.target.part_name(i);
     double bytes = 0;
     for (int32_t rank = share.first_rank; rank < share.first_rank + share.local_ranks; ++rank) {
-      // Ranks' records of a step come in one after the other.
-      const auto bins = reader_->series(run_, "resident_bytes", rank,
-                                        {std::max<int64_t>(newest - 8, 1), newest}, 1);
-      if (!bins) return fail(bins);
-      if (!bins->empty() && std::isfinite(bins->back().last)) bytes += bins->back().last;
+      const auto resident = newest_bytes("resident_bytes", rank, newest);
+      if (!resident) return fail(resident);
+      bytes += resident->value_or(0);
+      if (gpu_bytes_ <= 0) continue;
+      const auto on_gpu = newest_bytes("device_bytes", rank, newest);
+      if (!on_gpu) return fail(on_gpu);
+      if (*on_gpu)
+        alerts_.memory(newest, fmt::format("the GPU of rank {} on {} holds", rank, host), **on_gpu,
+                       gpu_bytes_);
     }
-    alerts_.memory(newest, place_.target.part_name(i), bytes, *host_bytes_);
+    alerts_.memory(newest, fmt::format("the ranks on {} hold", host), bytes, *host_bytes_);
   }
   return {};
 }

@@ -32,7 +32,9 @@ class RunWatch {
  private:
   Result<> start();
   Result<> read_news();
+  void take_facts(const storage::RunDetail& run);
   Result<> read_memory(int64_t newest);
+  Result<std::optional<double>> newest_bytes(const char* metric, int32_t rank, int64_t newest);
   void read_rules();
   template <typename Take>
   Result<int64_t> each_sample(const char* metric, storage::StepRange range, Take take);
@@ -45,6 +47,7 @@ class RunWatch {
   std::optional<storage::Reader> reader_;
   std::vector<int32_t> ranks_;
   std::optional<double> host_bytes_;  // memory of each host; 0: not known
+  double gpu_bytes_ = 0;              // of each GPU; 0: the ranks have none
   bool begun_ = false;
   int64_t step_ = 0;       // the last one seen
   int64_t last_step_ = 0;  // of the recipe; 0: not known. No other follows it

@@ -26,6 +26,7 @@ struct Side {
   std::vector<plan::BucketFigures> buckets;  // names and modules are looked at
   std::string plan_hash;                     // empty: not known
   std::optional<plan::MemoryBytes> memory;   // at the peak
+  std::vector<plan::MemoryMoment> moments;   // over the step; empty: not measured
 };
 
 enum class Grouping : uint8_t { bucket, phase, module, node };

@@ -66,10 +66,8 @@ std::vector<Category> categories(const Graph& graph, const passes::MemoryPlan& m
 
 }  // namespace
 
-MemoryUse memory_use(const passes::Plan& plan, const std::vector<holdings::State>& held,
-                     int64_t beyond) {
-  const Graph& graph = plan.graph;
-  const passes::MemoryPlan& memory = plan.memory;
+MemoryUse memory_use(const Graph& graph, const passes::MemoryPlan& memory,
+                     const std::vector<holdings::State>& held, int64_t beyond) {
   MemoryBytes states = bytes_of_states(graph, held);
   for (const graph::Binding& input : graph.inputs)
     states[Category::activations] += graph.values[input.value].bytes();

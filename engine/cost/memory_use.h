@@ -5,7 +5,7 @@
 
 #include "engine/cost/simulate.h"
 #include "engine/holdings/state.h"
-#include "engine/passes/pipeline.h"
+#include "engine/passes/memory.h"
 #include "engine/plan/memory_bytes.h"
 
 namespace heddle::cost {
@@ -20,7 +20,7 @@ struct MemoryUse {
 
 /// `states`: the rank's. `beyond`: bytes of the process or device that no plan decides. Linear in
 /// nodes and values.
-MemoryUse memory_use(const passes::Plan& plan, const std::vector<holdings::State>& states,
-                     int64_t beyond);
+MemoryUse memory_use(const graph::Graph& graph, const passes::MemoryPlan& memory,
+                     const std::vector<holdings::State>& states, int64_t beyond);
 
 }  // namespace heddle::cost

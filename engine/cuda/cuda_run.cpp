@@ -88,6 +88,7 @@ class CudaRun final : public runtime::DeviceRun {
 
   void give_up() override { NcclBackend::abort_all(); }
 
+  int64_t bytes_in_use() const override { return bytes_of_device(); }
   int64_t peak_bytes() const override { return peak_of_device().allocated; }
   int64_t peak_reserved_bytes() const override { return peak_of_device().reserved; }
   std::vector<runtime::DeviceBlock> blocks() const override { return blocks_of_device(); }

@@ -85,6 +85,12 @@ at::Tensor allocate_block(int64_t bytes) {
   return at::from_blob(memory, {bytes}, give_back, options, device).zero_();
 }
 
+int64_t bytes_of_device() {
+  const auto stats = caching::getDeviceStats(c10::cuda::current_device());
+  const auto all = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+  return blocks().bytes() + stats.allocated_bytes[all].current;
+}
+
 DevicePeak peak_of_device() {
   const auto stats = caching::getDeviceStats(c10::cuda::current_device());
   const auto all = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);

@@ -21,6 +21,8 @@ at::Tensor allocate_block(int64_t bytes);
 /// rounds up to a power of two. Throws c10::Error.
 at::Tensor allocate_pinned(int64_t bytes);
 
+/// The memory of the current GPU in use now, as the host has asked for it.
+int64_t bytes_of_device();
 /// The most memory of the current GPU at once, all blocks included: in use, and held by LibTorch.
 struct DevicePeak {
   int64_t allocated, reserved;

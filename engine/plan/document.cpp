@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_number.h"
+#include "engine/telemetry/memory_table.h"
 #include "engine/telemetry/span_table.h"
 
 namespace heddle::plan {
@@ -21,17 +22,9 @@ OrderedJson memory_json(const MemoryBytes& memory) {
 
 constexpr size_t kMaxPlanText = size_t{64} << 20;
 
-/// Bytes, of which sums and differences can be made.
-int64_t bytes_from(const Json& value) {
-  constexpr int64_t kMax = int64_t{1} << 56;
-  const auto bytes = whole<int64_t>(value);
-  if (bytes < -kMax || bytes > kMax) refuse_json(value, std::to_string(bytes) + " bytes cannot be");
-  return bytes;
-}
-
 int64_t bytes_or_none(const Json& json, const char* key) {
   const auto found = json.find(key);
-  return found == json.end() ? 0 : bytes_from(*found);
+  return found == json.end() ? 0 : telemetry::bytes_from(*found);
 }
 
 MemoryBytes memory_from(const Json& json) {
@@ -121,16 +114,7 @@ OrderedJson transfers_json(const std::vector<Transfer>& transfers) {
 OrderedJson timeline_json(const RankTimeline& timeline) {
   OrderedJson json = {{"rank", timeline.rank}};
   telemetry::put_spans(json, timeline.spans);
-  std::vector<int64_t> time;
-  OrderedJson memory;
-  for (const MemoryMoment& moment : timeline.memory) time.push_back(moment.time_us);
-  memory["time"] = time;
-  for (size_t c = 0; c < kCategories; ++c) {
-    std::vector<int64_t> bytes;
-    for (const MemoryMoment& moment : timeline.memory) bytes.push_back(moment.bytes.bytes[c]);
-    memory[kCategoryNames[c]] = bytes;
-  }
-  json["memory"] = std::move(memory);
+  json["memory"] = telemetry::memory_table<OrderedJson>(timeline.memory);
   if (!timeline.transfers.empty()) json["transfers"] = transfers_json(timeline.transfers);
   return json;
 }
@@ -146,7 +130,7 @@ std::vector<Transfer> transfers_from(const Json& json) {
   std::vector<Transfer> transfers;
   for (size_t i = 0; i < count; ++i) {
     if (group[i] >= groups.size()) refuse_json(json, "a transfer of a group that is not there");
-    transfers.push_back({nodes[i], waits[i], bytes_from(bytes.at(i)), groups[group[i]]});
+    transfers.push_back({nodes[i], waits[i], telemetry::bytes_from(bytes.at(i)), groups[group[i]]});
   }
   return transfers;
 }
@@ -155,17 +139,7 @@ std::vector<Transfer> transfers_from(const Json& json) {
 RankTimeline timeline_from(const Json& json, size_t& text) {
   RankTimeline timeline{whole_or(json, "rank", int64_t{0}), {}, {}};
   timeline.spans = telemetry::spans_from(json, kMaxPlanText, text);
-  const Json& memory = json.at("memory");
-  for (const int64_t time :
-       telemetry::column_from<int64_t>(memory, "time", memory.at("time").size()))
-    timeline.memory.push_back({time, {}});
-  for (size_t c = 0; c < kCategories; ++c) {
-    const Json& column = memory.at(kCategoryNames[c]);
-    if (column.size() != timeline.memory.size())
-      refuse_json(memory, std::string(kCategoryNames[c]) + ": not as long as the times");
-    for (size_t i = 0; i < column.size(); ++i)
-      timeline.memory[i].bytes.bytes[c] = bytes_from(column.at(i));
-  }
+  timeline.memory = telemetry::memory_from(json.at("memory"));
   if (json.contains("transfers")) timeline.transfers = transfers_from(json["transfers"]);
   return timeline;
 }
@@ -302,7 +276,7 @@ Document from_json(const Json& json) {
   read("collectives", document.collectives);
   const Json groups = json.value("bytes_by_group", Json::object());
   for (const auto& [group, bytes] : groups.items())
-    document.bytes_by_group[group] = bytes_from(bytes);
+    document.bytes_by_group[group] = telemetry::bytes_from(bytes);
   read("uncertain", document.uncertain);
   read("uncertain_words", document.uncertain_words);
   read("refined_by_runs", document.refined_by_runs);

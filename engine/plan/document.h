@@ -13,12 +13,6 @@
 
 namespace heddle::plan {
 
-/// Memory in use from a moment of the step on.
-struct MemoryMoment {
-  int64_t time_us = 0;
-  MemoryBytes bytes;
-};
-
 /// A collective of a rank's planned graph.
 struct Transfer {
   int32_t node = -1;  // as in its span

@@ -40,8 +40,9 @@ Result<std::vector<RankOutcome>> whole_steps(const recipe::Recipe& recipe, const
                            beyond_arena(planned->plan.memory, validation_bytes) +
                            checkpoint_bytes(recipe, layout, rank, planned->plan.graph);
     ranks.push_back({rank, stage, std::move(planned->plan), {}, {}});
-    ranks.back().memory =
-        cost::memory_use(ranks.back().plan, holdings::states_of(recipe, layout, rank), beyond);
+    const passes::Plan& plan = ranks.back().plan;
+    ranks.back().memory = cost::memory_use(plan.graph, plan.memory,
+                                           holdings::states_of(recipe, layout, rank), beyond);
     programs.push_back(cost::program_of(ranks.back().plan.graph, model));
   }
   std::vector<cost::Simulated> simulated = cost::simulate(programs);

@@ -17,7 +17,6 @@ namespace {
 using graph::Name;
 using graph::Node;
 
-constexpr size_t kMaxMoments = 2000;  // of a memory curve
 // Shares of a step: where compute waits for less than that in all, no transfer is worth naming. And
 // of the whole wait: a step of many layers waits a little for each.
 constexpr double kMinExposed = 1e-3;
@@ -37,7 +36,7 @@ std::string node_text(const Node& node) {
 std::vector<plan::MemoryMoment> curve_of(const SimulatedRank& rank) {
   std::vector<plan::MemoryMoment> curve;
   const size_t nodes = rank.memory.at_node.size();
-  const size_t every = nodes / kMaxMoments + 1;
+  const size_t every = nodes / plan::kMaxMoments + 1;
   double now = 0;
   for (size_t first = 0; first < nodes; first += every) {
     size_t most = first;

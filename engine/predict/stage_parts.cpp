@@ -85,8 +85,8 @@ class KindMaker {
                            beyond_arena(planned->plan.memory, validation_bytes_) +
                            checkpoint_bytes(few, layout_, rank, planned->plan.graph);
     kind.rank = {rank, pipeline_rank, std::move(planned->plan), {}, {}};
-    kind.rank.memory =
-        cost::memory_use(kind.rank.plan, holdings::states_of(few, layout_, rank), beyond);
+    kind.rank.memory = cost::memory_use(kind.rank.plan.graph, kind.rank.plan.memory,
+                                        holdings::states_of(few, layout_, rank), beyond);
     kind.rank.simulated = cost::simulate(program(kind.rank.plan.graph));
     kind.outcome = outcome_of(kind.rank, model_, false,
                               [&](const graph::Node& node) { return times(kind, node); });

@@ -36,6 +36,7 @@ class CpuRun final : public DeviceRun {
     const std::optional<Interval>& waited = waiting_[instruction];
     return waited && waited->end_us > waited->begin_us ? waited : std::nullopt;
   }
+  int64_t bytes_in_use() const override { return resident_.bytes(); }
   int64_t peak_bytes() const override { return peak_resident_bytes(); }
 
  private:
@@ -44,6 +45,7 @@ class CpuRun final : public DeviceRun {
     return std::chrono::duration_cast<std::chrono::microseconds>(time - begin_).count();
   }
 
+  ResidentMemory resident_;
   Clock::time_point begin_;
   std::vector<std::optional<Interval>> intervals_, waiting_;
 };

@@ -81,6 +81,9 @@ class DeviceRun {
     wait_for(0);
   }
 
+  /// The bytes of the device's memory that this process has in use. Cheap: between operators of a
+  /// timed step.
+  virtual int64_t bytes_in_use() const = 0;
   /// The most bytes of the device's memory that this process has had in use.
   virtual int64_t peak_bytes() const = 0;
   /// With what the allocator has held besides.

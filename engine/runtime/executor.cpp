@@ -113,6 +113,7 @@ Executor::Launched Executor::put_in_line(const std::vector<NamedTensors>& micro_
   const size_t at = std::exchange(side_, 1 - side_);
   HostSide& side = sides_.at(at);
   try {
+    if (timed) memory_.clear();
     if (timed) device_->begin_times(program_.instructions.size());
     feed(micro_batches, step_inputs, side);
     if (std::exchange(anew_, false)) begin_anew(timed);
@@ -170,6 +171,7 @@ void Executor::run_instructions(bool timed) {
         updates(program_.graph.nodes[instruction.node]))
       continue;
     execute(i, timed);
+    if (timed) sample_memory(i);
     if (looking_ && !std::holds_alternative<Start>(instruction.what))
       look_for_non_finite(instruction);
   }
@@ -211,7 +213,17 @@ void Executor::join(bool timed) {
   }
 }
 
-void Executor::add_spans(Timeline& timeline) const {
+// Now and then: a sample takes as long as the smallest operators.
+void Executor::sample_memory(size_t instruction) {
+  constexpr size_t kMaxSamples = 250;
+  if (instruction % (program_.instructions.size() / kMaxSamples + 1) == 0)
+    memory_.push_back({program_.instructions[instruction].node, device_->bytes_in_use()});
+}
+
+void Executor::add_spans(Timeline& timeline) {
+  // A replayed step has called nothing: its memory is as it was recorded.
+  if (memory_.empty()) memory_.push_back({0, device_->bytes_in_use()});
+  timeline.set_memory(std::exchange(memory_, {}));
   for (size_t i = 0; i < program_.instructions.size(); ++i) {
     const Instruction& instruction = program_.instructions[i];
     if (std::holds_alternative<Wait>(instruction.what)) continue;

@@ -108,7 +108,8 @@ class Executor {
   void start(const Start& start, const graph::Node& node, size_t index);
   void wait(size_t slot, const graph::Node& node, bool timed);
   void join(bool timed);
-  void add_spans(Timeline& timeline) const;
+  void sample_memory(size_t instruction);
+  void add_spans(Timeline& timeline);
 
   // A collective under way, or one that has been waited for ahead of its Wait.
   struct UnderWay {
@@ -130,6 +131,7 @@ class Executor {
   bool anew_ = true;                 // nothing is under way for the next step
   int64_t outside_bytes_ = 0, misplaced_bytes_ = 0;
   int64_t collectives_ = 0, collective_bytes_ = 0;
+  std::vector<MemorySample> memory_;       // of a timed step
   std::optional<std::string> non_finite_;  // while looking for it: what was found
   bool looking_ = false;
 };

@@ -46,7 +46,7 @@ class Reader {
       : graph_(plan.graph),
         step_(cost::simulate(program_in_place(plan.graph, cost))),
         states_(holdings::states_of(recipe, recipe::Layout(recipe), 0)),
-        memory_(cost::memory_use(plan, states_, 0)),
+        memory_(cost::memory_use(plan.graph, plan.memory, states_, 0)),
         layers_(recipe.model.n_layers),
         middle_(layers_ / 2) {}
 

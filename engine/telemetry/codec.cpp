@@ -5,6 +5,7 @@
 #include "base/json_number.h"
 #include "base/read_json.h"
 #include "engine/telemetry/frame.h"
+#include "engine/telemetry/memory_table.h"
 #include "engine/telemetry/record.h"
 #include "engine/telemetry/span_table.h"
 #include "engine/telemetry/step_payload.h"
@@ -16,7 +17,10 @@ using nlohmann::json;
 
 /// A payload's limits, by its type: many times the size of one of ours.
 Budget budget_of(Type type) {
-  if (type == Type::spans) return {.bytes = kMaxPayloadBytes, .values = 8 * kMaxSpans, .depth = 2};
+  if (type == Type::spans)
+    return {.bytes = kMaxPayloadBytes,
+            .values = 8 * kMaxSpans + (kCategories + 1) * kMaxMoments,
+            .depth = 3};
   if (type == Type::plan) return {.bytes = kPlanDocument.bytes + 4096, .values = 64, .depth = 1};
   if (type == Type::step) return {.bytes = size_t{1} << 17, .values = 8192, .depth = 2};
   return {.bytes = size_t{1} << 20, .values = 8192, .depth = 2};
@@ -43,6 +47,7 @@ json payload_of(const Start& start) {
 json payload_of(const Spans& spans) {
   json payload = {{"step", spans.step}, {"time", spans.time}};
   put_spans(payload, spans.spans);
+  if (!spans.memory.empty()) payload["memory"] = memory_table<json>(spans.memory);
   return payload;
 }
 
@@ -98,6 +103,8 @@ Spans spans_of(const json& from) {
   if (count > kMaxSpans) refuse_json(from, fmt::format("{} spans; at most {}", count, kMaxSpans));
   size_t text = 0;
   spans.spans = spans_from(from, kMaxSpanText, text);
+  if (const auto memory = from.find("memory"); memory != from.end())
+    spans.memory = memory_from(*memory);
   return spans;
 }
 

@@ -149,6 +149,11 @@ constexpr auto kMetrics = [] {
       row("predicted_mfu", "predicted MFU", Unit::share).from(comparison),
 
       memory("resident_bytes", "resident memory").most_of_ranks().on_step_line("{}"),
+      memory("device_bytes", "GPU memory")
+          .most_of_ranks()
+          .in_live()
+          .means("In use on the rank's GPU, by whomever: as nvidia-smi shows it."),
+      memory("device_memory_bytes", "GPU memory in all").from(start).in_drawer(),
       memory("peak_bytes", "peak memory")
           .less_is_better()
           .from(end)

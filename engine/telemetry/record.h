@@ -18,6 +18,7 @@
 
 #include "base/budget.h"
 #include "base/result.h"
+#include "engine/telemetry/memory_bytes.h"
 
 namespace heddle::telemetry {
 
@@ -77,6 +78,7 @@ struct Spans {
   int64_t step = 0;
   double time = 0;  // Unix seconds at the step's start
   std::vector<Span> spans;
+  std::vector<MemoryMoment> memory = {};  // by time; empty: it was not measured
 };
 
 enum class Level : uint8_t { info = 0, warning = 1, error = 2 };

@@ -71,6 +71,9 @@ telemetry::Start start_record(const runs::RankContext& context, const Runner& ru
                 {"state_bytes", static_cast<double>(runner.facts.state_bytes)},
                 {"predicted_peak_bytes", static_cast<double>(runner.facts.predicted_peak_bytes)}}};
   if (!numa.empty()) start.environment["numa"] = numa;
+  if (device.is_cuda())
+    start.facts["device_memory_bytes"] =
+        static_cast<double>(runtime::device_properties(device).memory_bytes);
   if (context.launch.restarts > 0) {
     start.facts["restarts"] = context.launch.restarts;
     start.environment["restarted_after"] = context.launch.restart_cause;

@@ -17,17 +17,21 @@
 #include "engine/checkpoint/step_folders.h"
 #include "engine/cost/cpu_use.h"
 #include "engine/hardware/catalogue.h"
+#include "engine/holdings/states.h"
 #include "engine/recipe/data_sources.h"
 #include "engine/recipe/modules.h"
 #include "engine/runs/last_word.h"
 #include "engine/runs/run_files.h"
 #include "engine/runtime/agreement.h"
+#include "engine/runtime/device.h"
+#include "engine/runtime/device_properties.h"
 #include "engine/runtime/process_groups.h"
 #include "engine/step/feed.h"
 #include "engine/telemetry/sample.h"
 #include "engine/train/observed.h"
 #include "engine/train/patience.h"
 #include "engine/train/results.h"
+#include "engine/train/step_memory.h"
 
 namespace heddle::train {
 namespace {
@@ -73,10 +77,13 @@ class Trainer {
         static_cast<double>(recipe::flops_per_token(recipe.model, recipe.data.seq_len));
     if (runner.executor()) {
       gpu_ = runner.executor()->device().name();
+      step_memory_.emplace(runner.executor()->program(),
+                           holdings::states_of(recipe, layout, context.rank));
       // Guessed rates of a GPU are not refined: its next run may use others.
       if (context.rank == 0 && (gpu_.empty() || runner.facts.rates.device))
         observed_.emplace(runner.executor()->program().graph, runner.facts.rates);
     }
+    if (device_.is_cuda()) device_bytes_ = runtime::device_properties(device_).memory_bytes;
     if (gpu_.empty()) return;
     const hardware::Catalogue catalogue = hardware::load_catalogue();
     if (const hardware::Device* known = catalogue.of_driver(gpu_)) {
@@ -240,6 +247,9 @@ class Trainer {
                    {"resident_bytes", static_cast<double>(resident_bytes())},
                    {"tokens_seen",
                     static_cast<double>(loader_.samples_before(step + 1) * recipe_.data.seq_len)}}};
+    if (device_.is_cuda())
+      record.values["device_bytes"] =
+          static_cast<double>(device_bytes_ - runtime::free_bytes(device_));
     const std::clock_t cpu = std::clock();  // of all threads
     record.values["cpu_seconds"] =
         static_cast<double>(cpu - std::exchange(cpu_, cpu)) / CLOCKS_PER_SEC;
@@ -255,6 +265,7 @@ class Trainer {
       if (const auto validated = validate(step, record); !validated) return validated;
     if (done.profiled) {
       telemetry::Spans spans{.step = step + 1, .time = done.time, .spans = done.timeline.take()};
+      spans.memory = step_memory_->moments(spans.spans, done.timeline.memory());
       if (observed_ && !results_.is_warm_up()) observed_->add(spans.spans);
       const runtime::Unhidden unhidden = runtime::unhidden(spans.spans);
       results_.steps.add("bubble_seconds", unhidden.bubble);
@@ -438,8 +449,10 @@ class Trainer {
   double told_tokens_ = 0;
   int64_t skipped_ = 0;  // steps in a row that were not finite
   Results results_;
-  std::string gpu_;                   // its name; empty on a CPU
-  std::optional<Observed> observed_;  // of planned steps, on rank 0
+  std::string gpu_;                        // its name; empty on a CPU
+  int64_t device_bytes_ = 0;               // of that GPU's memory in all
+  std::optional<StepMemory> step_memory_;  // of planned steps
+  std::optional<Observed> observed_;       // of planned steps, on rank 0
 };
 
 }  // namespace

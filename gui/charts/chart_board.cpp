@@ -222,6 +222,7 @@ void ChartBoard::useForAll(const ChartSpec& from) {
   for (ChartCard* card : cards_) {
     ChartSpec spec = card->spec();
     spec.x = from.x;
+    spec.xMetric = from.xMetric;
     spec.logX = from.logX;
     spec.smoothing = from.smoothing;
     card->setSpec(std::move(spec));

@@ -4,11 +4,9 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
-#include <algorithm>
-#include <set>
 
-#include "engine/telemetry/metrics.h"
 #include "gui/charts/chart_board.h"
+#include "gui/charts/metric_names.h"
 #include "gui/session.h"
 #include "gui/widgets/basics.h"
 #include "gui/widgets/dialog.h"
@@ -16,53 +14,6 @@
 #include "gui/widgets/pick_list.h"
 
 namespace heddle::gui {
-namespace {
-
-QString unitName(Unit unit) {
-  switch (unit) {
-    case Unit::bytes:
-      return QObject::tr("bytes");
-    case Unit::tokens_per_second:
-      return QObject::tr("tok/s");
-    case Unit::tokens:
-      return QObject::tr("tokens");
-    case Unit::seconds:
-      return QObject::tr("seconds");
-    case Unit::share:
-      return QStringLiteral("%");
-    case Unit::unknown:
-    case Unit::number:
-    case Unit::count:
-    case Unit::loss:
-      break;
-  }
-  return {};
-}
-
-/// "gradient norm (grad_norm)", "data loading, seconds (data_seconds)".
-QString textOfMetric(const std::string& name) {
-  QString text = QString::fromStdString(telemetry::words_of(name));
-  const QString called = QString::fromStdString(name);
-  if (const QString unit = unitName(telemetry::metric(name).unit); !unit.isEmpty())
-    text += QStringLiteral(", ") + unit;
-  return text == called ? text : text + QStringLiteral(" (%1)").arg(called);
-}
-
-/// All that some of the runs report, the important ones first.
-Result<std::vector<std::string>> readMetrics(storage::Reader& reader,
-                                             const std::vector<qint64>& runs) {
-  std::set<std::string> names;
-  for (const qint64 id : runs) {
-    const auto run = reader.run(id);
-    if (run) names.insert(run->series.begin(), run->series.end());
-  }
-  std::vector<std::string> all(names.begin(), names.end());
-  std::ranges::stable_sort(all, {},
-                           [](const std::string& name) { return telemetry::order_of(name); });
-  return all;
-}
-
-}  // namespace
 
 void ChartBoard::makeHead() {
   head_ = new QWidget(this);
@@ -89,6 +40,7 @@ void ChartBoard::makeHead() {
   connect(metrics_, &PickList::picked, this, [this](qint64 index) {
     ChartSpec spec{.metric = offered_[static_cast<size_t>(index)]};
     spec.x = cards_.empty() ? preferences().x : cards_.front()->spec().x;
+    if (!cards_.empty()) spec.xMetric = cards_.front()->spec().xMetric;
     spec.aggregate = cards_.empty() || cards_.front()->spec().aggregate;
     spec.smoothing = cards_.empty() ? preferences().smoothing : cards_.front()->spec().smoothing;
     layout_.cards.push_back({.spec = spec});

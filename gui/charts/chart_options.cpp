@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 
+#include "gui/charts/metric_names.h"
 #include "gui/format.h"
+#include "gui/session.h"
 #include "gui/widgets/basics.h"
 #include "gui/widgets/layouts.h"
 
@@ -25,7 +27,10 @@ int placeOf(double halfLife) {
 }  // namespace
 
 ChartOptions::ChartOptions(MetricChart& chart)
-    : QFrame(&chart, Qt::Popup), chart_(chart), scale_(chart.yUnit().scale) {
+    : QFrame(&chart, Qt::Popup),
+      chart_(chart),
+      naming_(chart.session().readingThread(), this),
+      scale_(chart.yUnit().scale) {
   setObjectName(QStringLiteral("chartOptions"));
   setProperty("role", "popup");
   setAttribute(Qt::WA_DeleteOnClose);
@@ -51,7 +56,13 @@ void ChartOptions::addAxes(QGridLayout& form) {
   const ChartSpec& spec = chart_.spec();
   x_ = new QComboBox;
   x_->addItems(chartXWords());
-  x_->setCurrentIndex(static_cast<int>(spec.x));
+  offer(spec.x == ChartX::metric ? std::vector{spec.xMetric} : std::vector<std::string>());
+  chart_.session().read(
+      naming_,
+      [runs = chart_.runs()](storage::Reader& reader) { return readMetrics(reader, runs); },
+      [this](const Result<std::vector<std::string>>& names) {
+        if (names) offer(*names);
+      });
   x_->setAccessibleName(tr("x"));
   logX_ = new QCheckBox(tr("logarithmic x"));
   logX_->setChecked(spec.logX);
@@ -87,6 +98,18 @@ void ChartOptions::addAxes(QGridLayout& form) {
   connect(x_, &QComboBox::activated, this, &ChartOptions::apply);
   for (QCheckBox* box : {logX_, logY_, outliers_})
     connect(box, &QCheckBox::toggled, this, &ChartOptions::apply);
+}
+
+/// After the axes that every run has: the metrics that are not there yet.
+void ChartOptions::offer(const std::vector<std::string>& metrics) {
+  const ChartSpec& spec = chart_.spec();
+  for (const std::string& metric : metrics)
+    if (const QString name = QString::fromStdString(metric);
+        metric != spec.metric && x_->findData(name) < 0)
+      x_->addItem(textOfMetric(metric), name);
+  x_->setCurrentIndex(spec.x == ChartX::metric
+                          ? std::max(0, x_->findData(QString::fromStdString(spec.xMetric)))
+                          : static_cast<int>(spec.x));
 }
 
 void ChartOptions::addCurves(QGridLayout& form) {
@@ -133,7 +156,7 @@ void ChartOptions::addCurves(QGridLayout& form) {
 void ChartOptions::addHelp() {
   x_->setToolTip(
       tr("The x-axis. Tokens: the number that the run has trained on; time: since the run's "
-         "first step"));
+         "first step; a metric, such as the epoch: where it grows"));
   logX_->setToolTip(tr("Equal distances are equal factors; values at 0 and below are not drawn"));
   logY_->setToolTip(logX_->toolTip());
   smoothing_->setToolTip(tr(
@@ -177,7 +200,8 @@ void ChartOptions::showSmoothing() {
 
 void ChartOptions::apply() {
   ChartSpec spec = chart_.spec();
-  spec.x = static_cast<ChartX>(x_->currentIndex());
+  spec.xMetric = x_->currentData().toString().toStdString();
+  spec.x = spec.xMetric.empty() ? static_cast<ChartX>(x_->currentIndex()) : ChartX::metric;
   if (placeOf(spec.smoothing) != smoothing_->value())
     spec.smoothing = kHalfLives[static_cast<size_t>(smoothing_->value())];
   spec.logX = logX_->isChecked();

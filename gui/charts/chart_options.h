@@ -28,6 +28,7 @@ class ChartOptions : public QFrame {
 
  private:
   void addAxes(QGridLayout& form);
+  void offer(const std::vector<std::string>& metrics);
   void addCurves(QGridLayout& form);
   void addHelp();
   void apply();
@@ -35,6 +36,7 @@ class ChartOptions : public QFrame {
   void showSmoothing();
 
   MetricChart& chart_;
+  Job naming_;
   double scale_;  // of the unit in which limits are given
   QComboBox* x_;
   QSlider* smoothing_;

@@ -11,7 +11,7 @@ struct XWords {
   Q_DECLARE_TR_FUNCTIONS(ChartX)
 };
 
-constexpr std::array<const char*, 4> kXNames = {"step", "tokens", "time", "clock"};
+constexpr std::array<const char*, 5> kXNames = {"step", "tokens", "time", "clock", "metric"};
 
 }  // namespace
 
@@ -24,6 +24,7 @@ QJsonObject toJson(const ChartSpec& spec) {
   QJsonObject object{
       {"metric", QString::fromStdString(spec.metric)},
       {"x", QLatin1String(kXNames[static_cast<size_t>(spec.x)])},
+      {"x_metric", QString::fromStdString(spec.xMetric)},
       {"smoothing", spec.smoothing},
       {"log_x", spec.logX},
       {"log_y", spec.logY},
@@ -43,6 +44,8 @@ ChartSpec chartSpec(const QJsonObject& object) {
   spec.metric = object["metric"].toString().toStdString();
   const auto* x = std::ranges::find(kXNames, object["x"].toString());
   if (x != kXNames.end()) spec.x = static_cast<ChartX>(x - kXNames.begin());
+  spec.xMetric = object["x_metric"].toString().toStdString();
+  if (spec.x == ChartX::metric && spec.xMetric.empty()) spec.x = ChartX::step;
   spec.smoothing = std::max(0.0, object["smoothing"].toDouble(spec.smoothing));
   spec.logX = object["log_x"].toBool();
   spec.logY = object["log_y"].toBool();

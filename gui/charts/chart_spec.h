@@ -12,6 +12,7 @@ namespace heddle::gui {
 struct ChartSpec {
   std::string metric;  // as the store names it
   ChartX x = ChartX::step;
+  std::string xMetric = {};  // for ChartX::metric
   /// Half-life in steps of the smoothed curve; 0: none.
   double smoothing = Ema::kUsualHalfLife;
   bool logX = false, logY = false;
@@ -26,7 +27,7 @@ struct ChartSpec {
   bool operator==(const ChartSpec&) const = default;
 };
 
-/// The x axes in the order of ChartX, to choose from.
+/// The x axes in the order of ChartX, to choose from; without the metrics.
 QStringList chartXWords();
 
 QJsonObject toJson(const ChartSpec& spec);

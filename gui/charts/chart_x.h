@@ -3,11 +3,8 @@
 
 namespace heddle::gui {
 
-enum class ChartX {
-  step,
-  tokens,
-  time,
-  clock
-};  // time: since the run's first; clock: Unix seconds
+/// time: since the run's first step; clock: Unix seconds; metric: another one of the run, such as
+/// its epoch, where it grows.
+enum class ChartX { step, tokens, time, clock, metric };
 
 }  // namespace heddle::gui

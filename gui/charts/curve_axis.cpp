@@ -29,9 +29,11 @@ Result<double> readBegin(storage::Reader& reader, const CurveRun& run) {
 
 }  // namespace
 
-Result<CurveAxis> CurveAxis::read(storage::Reader& reader, const CurveRun& run, ChartX x) {
+Result<CurveAxis> CurveAxis::read(storage::Reader& reader, const CurveRun& run, ChartX x,
+                                  const std::string& metric) {
   CurveAxis axis;
   axis.kind_ = x;
+  axis.series_ = x == ChartX::metric ? metric : x == ChartX::tokens ? "tokens" : "time";
   if (const Result<> extended = axis.extend(reader, run); !extended) return fail(extended);
   return axis;
 }
@@ -41,8 +43,7 @@ Result<> CurveAxis::extend(storage::Reader& reader, const CurveRun& run) {
   if (isStep() || (isClock && run.began <= 0)) return {};
   const storage::StepRange rest{seenSteps_.empty() ? 0
                                                    : static_cast<int64_t>(seenSteps_.back()) + 1};
-  const auto read = readBins(reader, run, kind_ == ChartX::tokens ? "tokens" : "time", kAllRanks,
-                             rest, kAxisPoints);
+  const auto read = readBins(reader, run, series_, kAllRanks, rest, kAxisPoints);
   if (!read) return fail(read);
   if (isClock && seenSteps_.empty()) {
     const auto began = readBegin(reader, run);

@@ -1,7 +1,8 @@
-// A chart's x over a run's steps: tokens, seconds, times of day. Plain data; on the session's
-// reading thread.
+// A chart's x over a run's steps: tokens, seconds, times of day, a metric. Plain data; on the
+// session's reading thread.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -13,7 +14,8 @@ namespace heddle::gui {
 /// From steps to the chart's x and back: straight lines between known points.
 class CurveAxis {
  public:
-  static Result<CurveAxis> read(storage::Reader& reader, const CurveRun& run, ChartX x);
+  static Result<CurveAxis> read(storage::Reader& reader, const CurveRun& run, ChartX x,
+                                const std::string& metric = {});
   /// Reads on after its last point.
   Result<> extend(storage::Reader& reader, const CurveRun& run);
 
@@ -33,6 +35,7 @@ class CurveAxis {
   static double between(const std::vector<double>& from, const std::vector<double>& to, double at);
 
   ChartX kind_ = ChartX::step;
+  std::string series_;                     // as the store names it
   double began_ = 0;                       // Unix seconds of the first step, for ChartX::clock
   std::vector<double> seenSteps_, seenX_;  // all samples
   std::vector<double> steps_, x_;          // the longest subsequence with growing x

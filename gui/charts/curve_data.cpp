@@ -116,7 +116,7 @@ void CurveReading::finish(CurveData data, std::vector<CurveData>& out) {
 
 Result<> CurveReading::beginAt(storage::Reader& reader, int32_t rank, std::vector<CurveData>& out) {
   const CurveRun& run = runs_[at_];
-  auto read = CurveAxis::read(reader, run, query_.x);
+  auto read = CurveAxis::read(reader, run, query_.x, query_.xMetric);
   if (!read) return fail(read);
   const auto axis = std::make_shared<const CurveAxis>(std::move(*read));
   auto points = std::max(kMinPoints, static_cast<size_t>(kPointsAPixel * query_.pixels));

@@ -40,6 +40,7 @@ struct CurveRun {
 struct CurveQuery {
   std::string metric;
   ChartX x = ChartX::step;
+  std::string xMetric = {};
   double smoothing = 0;  // half-life in steps; 0: none
   int32_t rank = kAllRanks;
   std::optional<Range> shown = {};  // in x; none: all

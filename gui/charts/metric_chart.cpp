@@ -53,6 +53,10 @@ void MetricChart::describe() {
     case ChartX::clock:
       setXAxis(tr("time of day"), Unit::seconds, true);
       break;
+    case ChartX::metric:
+      setXAxis(QString::fromStdString(telemetry::words_of(spec_.xMetric)),
+               telemetry::metric(spec_.xMetric).unit);
+      break;
   }
 }
 
@@ -74,7 +78,7 @@ QString MetricChart::ranksText() const {
 
 void MetricChart::setSpec(ChartSpec spec) {
   if (spec == spec_) return;
-  const bool otherX = spec.x != spec_.x;
+  const bool otherX = spec.x != spec_.x || spec.xMetric != spec_.xMetric;
   spec_ = std::move(spec);
   if (otherX) showAll();
   describe();
@@ -110,6 +114,12 @@ bool MetricChart::hasGroups() const {
   return std::ranges::any_of(runs_, [](const BoardRun& run) { return !run.group.isEmpty(); });
 }
 
+std::vector<qint64> MetricChart::runs() const {
+  std::vector<qint64> ids;
+  for (const BoardRun& run : runs_) ids.push_back(run.id);
+  return ids;
+}
+
 std::vector<int32_t> MetricChart::ranks() const {
   std::set<int32_t> all;
   for (const CurveRun& source : sources_) all.insert(source.ranks.begin(), source.ranks.end());
@@ -123,6 +133,7 @@ bool MetricChart::isReady() const {
 CurveQuery MetricChart::query() const {
   CurveQuery query{.metric = spec_.metric,
                    .x = spec_.x,
+                   .xMetric = spec_.x == ChartX::metric ? spec_.xMetric : std::string(),
                    .smoothing = spec_.smoothing,
                    .rank = spec_.rank,
                    .pixels = std::max(100, width())};
@@ -242,15 +253,17 @@ void MetricChart::putCurves() {
   for (const auto& [group, members] : groups) addGroup(group, members);
 }
 
-/// "the clock jumps at 1 sample, placed between its neighbours": times of day, or since the start.
+/// "the clock jumps at 1 step, placed between the neighbours": times of day, or since the start.
 QString MetricChart::jumpsText() const {
-  if (spec_.x != ChartX::time && spec_.x != ChartX::clock) return {};
+  if (spec_.x == ChartX::step || spec_.x == ChartX::tokens) return {};
   int64_t jumps = 0;
   for (const auto& [of, curve] : curves_)
     if (curve.end.axis) jumps += curve.end.axis->jumps();
-  return jumps == 0 ? QString()
-                    : tr("the clock jumps at %1, placed between the neighbours")
-                          .arg(format::plural(jumps, counted::kStep));
+  if (jumps == 0) return {};
+  const QString steps = format::plural(jumps, counted::kStep);
+  return spec_.x == ChartX::metric
+             ? tr("%1 does not grow at %2, placed between the neighbours").arg(xName(), steps)
+             : tr("the clock jumps at %1, placed between the neighbours").arg(steps);
 }
 
 std::vector<MetricChart::Shown> MetricChart::shownCurves() const {

@@ -42,6 +42,8 @@ class MetricChart : public LineChart {
   void setBaseline(qint64 run);  // 0: none
   bool hasBaseline() const { return baseline_ != 0; }
   bool hasGroups() const;
+  Session& session() const { return session_; }
+  std::vector<qint64> runs() const;
   /// All ranks that some run has, sorted.
   std::vector<int32_t> ranks() const;
 

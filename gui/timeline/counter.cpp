@@ -8,9 +8,19 @@ double Counter::most() const {
   return most;
 }
 
+size_t Counter::after(int64_t timeUs) const {
+  const auto found = std::ranges::upper_bound(points, timeUs, {}, &Point::timeUs);
+  return static_cast<size_t>(found - points.begin());
+}
+
 double Counter::at(int64_t timeUs) const {
-  const auto after = std::ranges::upper_bound(points, timeUs, {}, &Point::timeUs);
-  return after == points.begin() ? 0 : (after - 1)->value;
+  const size_t next = after(timeUs);
+  return next == 0 ? 0 : points[next - 1].value;
+}
+
+std::optional<plan::MemoryBytes> Counter::partsAt(int64_t timeUs) const {
+  const size_t next = after(timeUs);
+  return next == 0 || parts.empty() ? std::nullopt : std::optional(parts[next - 1]);
 }
 
 }  // namespace heddle::gui

@@ -4,8 +4,10 @@
 #include <QString>
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "engine/plan/memory_bytes.h"
 #include "gui/timeline/timeline_data.h"
 
 namespace heddle::gui {
@@ -18,10 +20,16 @@ struct Counter {
   };
 
   QString name;
-  std::vector<Point> points;  // by time
+  std::vector<Point> points;                  // by time
+  std::vector<plan::MemoryBytes> parts = {};  // of each point, where it is memory
   double most() const;
   /// At that time; 0 before the first point.
   double at(int64_t timeUs) const;
+  /// The uses of memory at that time; none where they are not known.
+  std::optional<plan::MemoryBytes> partsAt(int64_t timeUs) const;
+
+ private:
+  size_t after(int64_t timeUs) const;
 };
 
 /// Bytes of the transfers under way, by `bytesOf` a span (0: not known).

@@ -8,9 +8,10 @@
 
 namespace heddle::gui {
 
-/// `time`: of the step, on the axis; nothing is known outside it.
+/// `time`: of the step, on the axis; nothing is known outside it. `top`: the value at the lane's
+/// upper edge. Memory is stacked by its uses.
 void paintCounter(QPainter& painter, const TimeAxis& axis, const Counter& counter,
-                  const Interval& time, const QRect& rect);
+                  const Interval& time, double top, const QRect& rect);
 /// Its name and its largest value, left of the lanes.
 void paintCounterLabel(QPainter& painter, const Counter& counter, const QRect& rect);
 

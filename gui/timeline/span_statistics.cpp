@@ -22,9 +22,9 @@ std::vector<NameStatistics> countLane(const Lane& lane, const Interval& range) {
   for (size_t i = 0; i < spans.size() && spans[i].start_us < range.end; ++i) {
     const Interval time = timeOf(spans[i]);
     if (!isIn(time, range)) continue;
-    NameStatistics& of = counted[lane.label(i)];
-    ++of.count;
-    of.totalUs += common(time, range).length();
+    NameStatistics one{.name = {}, .count = 1, .totalUs = common(time, range).length()};
+    one.shortestUs = one.longestUs = one.totalUs;
+    counted[lane.label(i)].add(one);
   }
   const auto& pieces = lane.pieces();
   for (size_t i = lane.firstPiece(range.begin); i < pieces.size(); ++i) {
@@ -38,6 +38,14 @@ std::vector<NameStatistics> countLane(const Lane& lane, const Interval& range) {
 }
 
 }  // namespace
+
+void NameStatistics::add(const NameStatistics& others) {
+  shortestUs = count == 0 ? others.shortestUs : std::min(shortestUs, others.shortestUs);
+  longestUs = std::max(longestUs, others.longestUs);
+  count += others.count;
+  totalUs += others.totalUs;
+  exposedUs += others.exposedUs;
+}
 
 std::string nameOf(const telemetry::Span& span, GroupBy by, const workbench::BucketNames* buckets) {
   switch (by) {
@@ -64,9 +72,7 @@ std::vector<NameStatistics> statisticsByName(const std::vector<CountedRow>& rows
         std::string name = nameOf(lane.labelled(static_cast<uint32_t>(label)), by, row.buckets);
         NameStatistics& sum = byName[name];
         sum.name = std::move(name);
-        sum.count += counted[label].count;
-        sum.totalUs += counted[label].totalUs;
-        sum.exposedUs += counted[label].exposedUs;
+        sum.add(counted[label]);
       }
     }
   }

@@ -28,8 +28,11 @@ struct NameStatistics {
   std::string name;
   int64_t count = 0;
   int64_t totalUs = 0;
-  int64_t exposedUs = 0;  // compute idles
+  int64_t shortestUs = 0, longestUs = 0;  // of one span
+  int64_t exposedUs = 0;                  // compute idles
   int64_t meanUs() const { return count > 0 ? totalUs / count : 0; }
+  /// The others' spans too, whatever their name.
+  void add(const NameStatistics& others);
 };
 
 /// The longest total first. Linear in the spans.

@@ -2,6 +2,8 @@
 
 #include <QObject>
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "gui/format.h"
 #include "gui/timeline/transfer_ends.h"
@@ -77,6 +79,22 @@ SpanText describeSpan(const std::vector<TimelineRow>& rows, const SpanRef& ref) 
   return text;
 }
 
+SpanText describeCounter(const Counter& counter, int64_t timeUs) {
+  SpanText text;
+  text.title = QObject::tr("%1, %2 at %3")
+                   .arg(counter.name, format::bytes(counter.at(timeUs)), duration(timeUs));
+  const auto parts = counter.partsAt(timeUs);
+  if (!parts) return text;
+  std::vector<std::pair<int64_t, const char*>> uses;
+  for (size_t i = 0; i < plan::kCategories; ++i)
+    if (parts->bytes[i] > 0) uses.emplace_back(parts->bytes[i], plan::kCategoryNames[i]);
+  std::ranges::stable_sort(uses, std::greater(), &std::pair<int64_t, const char*>::first);
+  for (const auto& [bytes, use] : uses)
+    text.lines << QStringLiteral("%1 %2").arg(format::bytes(static_cast<double>(bytes)),
+                                              QString::fromLatin1(use));
+  return text;
+}
+
 QString describeRows(const std::vector<TimelineRow>& rows) {
   QStringList sentences;
   for (const TimelineRow& row : rows) {
@@ -91,6 +109,9 @@ QString describeRows(const std::vector<TimelineRow>& rows) {
                      .arg(row.title, duration(s.range), duration(s.compute),
                           duration(s.communication), duration(s.exposed), duration(s.waiting),
                           duration(s.bubble), duration(s.idle));
+    for (const auto& counter : row.counters)
+      sentences
+          << QObject::tr("%1: %2 at most.").arg(counter->name, format::bytes(counter->most()));
   }
   return sentences.join(' ');
 }

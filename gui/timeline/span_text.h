@@ -16,6 +16,9 @@ struct SpanText {
 
 SpanText describeSpan(const std::vector<TimelineRow>& rows, const SpanRef& ref);
 
+/// A counter's value at a time of its step; memory by its uses, the largest first.
+SpanText describeCounter(const Counter& counter, int64_t timeUs);
+
 /// One sentence a row: its step and how the time was spent.
 QString describeRows(const std::vector<TimelineRow>& rows);
 

@@ -45,6 +45,10 @@ QVariant NameStatisticsModel::data(const QModelIndex& index, int role) const {
           return timeOrNothing(row.totalUs);
         case Mean:
           return timeOrNothing(row.meanUs());
+        case Shortest:
+          return timeOrNothing(row.shortestUs);
+        case Longest:
+          return timeOrNothing(row.longestUs);
         case Share:
           return availableUs_ > 0 ? format::percent(static_cast<double>(row.totalUs) /
                                                     static_cast<double>(availableUs_))
@@ -73,8 +77,8 @@ QVariant NameStatisticsModel::headerData(int section, Qt::Orientation orientatio
     return tr("Of the selected time of all these ranks; what runs at once adds up to more than it");
   if (role == Qt::ToolTipRole && section == Exposed) return tr("Compute idles meanwhile");
   if (role != Qt::DisplayRole) return {};
-  const QStringList names{tr("name"), tr("count"), tr("total"),
-                          tr("mean"), tr("share"), tr("exposed")};
+  const QStringList names{tr("name"),     tr("count"),   tr("total"), tr("mean"),
+                          tr("shortest"), tr("longest"), tr("share"), tr("exposed")};
   return names[section];
 }
 
@@ -95,6 +99,10 @@ void NameStatisticsModel::order() {
         return a.count < b.count;
       case Mean:
         return a.meanUs() < b.meanUs();
+      case Shortest:
+        return a.shortestUs < b.shortestUs;
+      case Longest:
+        return a.longestUs < b.longestUs;
       case Exposed:
         return a.exposedUs < b.exposedUs;
       default:

@@ -18,7 +18,7 @@ class NameStatisticsModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  enum Column { Name, Count, Total, Mean, Share, Exposed, ColumnCount };
+  enum Column { Name, Count, Total, Mean, Shortest, Longest, Share, Exposed, ColumnCount };
 
   using QAbstractTableModel::QAbstractTableModel;
   /// `availableUs`: what shares are of. Keeps the order that was chosen.

@@ -8,9 +8,11 @@ Counters countersOf(const Timeline& timeline, const workbench::StepPlan* plan, i
                     const std::vector<plan::MemoryMoment>& memory) {
   Counters counters;
   if (!memory.empty()) {
-    Counter held{QObject::tr("memory"), {}};
-    for (const plan::MemoryMoment& moment : memory)
+    Counter held{QObject::tr("memory"), {}, {}};
+    for (const plan::MemoryMoment& moment : memory) {
       held.points.push_back({moment.time_us, static_cast<double>(moment.bytes.total())});
+      held.parts.push_back(moment.bytes);
+    }
     counters.push_back(std::make_shared<const Counter>(std::move(held)));
   }
   if (plan && plan->knows_transfers()) {
@@ -18,8 +20,8 @@ Counters countersOf(const Timeline& timeline, const workbench::StepPlan* plan, i
       const plan::Transfer* transfer = plan->transfer(rank, span.node);
       return transfer ? transfer->bytes : 0;
     };
-    Counter moving{QObject::tr("in flight"),
-                   bytesInFlight(timeline.lane(Stream::communication), bytesOf)};
+    Counter moving{
+        QObject::tr("in flight"), bytesInFlight(timeline.lane(Stream::communication), bytesOf), {}};
     if (!moving.points.empty())
       counters.push_back(std::make_shared<const Counter>(std::move(moving)));
   }

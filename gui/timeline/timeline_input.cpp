@@ -98,7 +98,9 @@ KeyTable TimelineWidget::keys() {
            {{shift | Qt::Key_C, shift | Qt::Key_H}, tr("Collapse all rows, show all rows")},
            {{Qt::Key_M}, tr("Memory and bytes in flight")},
            {{Qt::Key_K}, tr("The critical path")},
-           {{Qt::Key_Escape}, tr("Drop the selection"), tr("drag selects")}}};
+           {{Qt::Key_Escape},
+            tr("Drop the selection"),
+            tr("drag selects, from edge to edge of spans")}}};
 }
 
 void TimelineWidget::contextMenuEvent(QContextMenuEvent* event) {
@@ -129,9 +131,34 @@ void TimelineWidget::wheelEvent(QWheelEvent* event) {
   event->accept();
 }
 
+double TimelineWidget::edgeAt(QPoint position) const {
+  constexpr int kNear = 4;      // pixels
+  constexpr int kMaxSpans = 8;  // that may reach to there: transfers overlap
+  const double there = axis_.toTime(position.x());
+  const auto lane = laneAt(position);
+  if (!lane || !rows_[lane->row].timeline) return there;
+  const auto& spans = rows_[lane->row].timeline->lane(lane->stream).spans();
+  const double shift = static_cast<double>(rows_[lane->row].shiftUs);
+  double found = there, least = kNear * axis_.usPerPixel();
+  const auto look = [&](int64_t edge) {
+    const double at = static_cast<double>(edge) + shift;
+    if (std::abs(at - there) <= least) least = std::abs(at - there), found = at;
+  };
+  const auto after = std::ranges::upper_bound(spans, static_cast<int64_t>(there - shift), {},
+                                              &telemetry::Span::start_us);
+  if (after != spans.end()) look(after->start_us);
+  for (auto span = after; span != spans.begin() && after - span < kMaxSpans;) {
+    --span;
+    look(span->start_us);
+    look(span->start_us + span->duration_us);
+  }
+  return found;
+}
+
 void TimelineWidget::mousePressEvent(QMouseEvent* event) {
   pressed_ = event->pos();
-  pressedUs_ = axis_.toTime(event->pos().x());
+  pressedUs_ =
+      event->button() == Qt::LeftButton ? edgeAt(event->pos()) : axis_.toTime(event->pos().x());
   const bool onTimes = event->pos().x() >= TimelineLayout::kLabelWidth;
   if (event->button() == Qt::LeftButton && onTimes) drag_ = Drag::select;
   if (event->button() == Qt::LeftButton)
@@ -143,7 +170,7 @@ void TimelineWidget::mouseMoveEvent(QMouseEvent* event) {
   pointer_ = event->pos();
   constexpr int kDragDistance = 4;
   if (drag_ == Drag::select && std::abs(event->pos().x() - pressed_.x()) >= kDragDistance) {
-    const double to = std::clamp(axis_.toTime(event->pos().x()), 0.0, axis_.lengthUs);
+    const double to = std::clamp(edgeAt(event->pos()), 0.0, axis_.lengthUs);
     const double from = std::clamp(pressedUs_, 0.0, axis_.lengthUs);
     select(Interval{std::llround(std::min(from, to)), std::llround(std::max(from, to))});
   } else if (drag_ == Drag::pan) {

@@ -4,6 +4,8 @@
 #include <QObject>
 #include <QPainter>
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "gui/theme/theme.h"
 #include "gui/timeline/span_text.h"
@@ -132,6 +134,23 @@ void paintTip(QPainter& painter, const TimelineScene& scene, const SpanText& tex
   }
 }
 
+/// Of the counter under the pointer, within its step.
+std::optional<SpanText> counterTextAt(const TimelineScene& scene, QPoint pointer) {
+  for (const size_t index : scene.layout.order) {
+    const TimelineRow& row = scene.rows[index];
+    const RowRects& rects = scene.layout.rows[index];
+    const QPoint at = pointer + QPoint(0, scene.scrollOf(index));
+    if (!rects.whole.contains(at) || !row.timeline) continue;
+    if (!rects.sticky && pointer.y() < scene.layout.stickyHeight) continue;
+    for (size_t i = 0; i < rects.counters.size(); ++i) {
+      const int64_t time = std::llround(scene.axis.toTime(pointer.x())) - row.shiftUs;
+      if (rects.counters[i].contains(at) && time >= 0 && time <= row.timeline->lengthUs())
+        return describeCounter(*row.counters[i], time);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void paintOverlay(QPainter& painter, const TimelineScene& scene, const TimelineOverlay& overlay) {
@@ -155,9 +174,11 @@ void paintOverlay(QPainter& painter, const TimelineScene& scene, const TimelineO
                      scene.size.height());
   }
   painter.restore();
-  if (overlay.hovered && overlay.pointer) {
+  if (!overlay.pointer) return;
+  if (overlay.hovered)
     paintTip(painter, scene, describeSpan(scene.rows, *overlay.hovered), *overlay.pointer);
-  }
+  else if (const auto counter = counterTextAt(scene, *overlay.pointer))
+    paintTip(painter, scene, *counter, *overlay.pointer);
 }
 
 }  // namespace heddle::gui

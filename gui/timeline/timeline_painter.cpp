@@ -170,7 +170,8 @@ void paintRow(QPainter& painter, LanePainter& lanes, const TimelineScene& scene,
   }
   for (size_t i = 0; i < rects.counters.size(); ++i)
     paintCounter(painter, scene.axis, *row.counters[i],
-                 {row.shiftUs, row.shiftUs + row.timeline->lengthUs()}, rects.counters[i]);
+                 {row.shiftUs, row.shiftUs + row.timeline->lengthUs()},
+                 scene.counterTops.at(row.counters[i]->name), rects.counters[i]);
   painter.restore();
   for (size_t i = 0; i < rects.counters.size(); ++i)
     paintCounterLabel(painter, *row.counters[i], rects.counters[i]);

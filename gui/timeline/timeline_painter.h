@@ -4,6 +4,7 @@
 #include <QRectF>
 #include <QSize>
 #include <QString>
+#include <map>
 #include <vector>
 
 #include "gui/timeline/lane_choice.h"
@@ -21,7 +22,8 @@ struct TimelineScene {
   const TimeAxis& axis;
   const Found& found;
   const LaneChoice& lanes;
-  const std::vector<PathMark>& path;  // critical; empty: none is shown
+  const std::vector<PathMark>& path;             // critical; empty: none is shown
+  const std::map<QString, double>& counterTops;  // by name: of all rows, so that lanes compare
   QSize size;
   int scroll = 0;  // pixels of the rows above the viewport's top
 

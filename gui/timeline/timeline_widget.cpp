@@ -36,6 +36,12 @@ void TimelineWidget::setRows(std::vector<TimelineRow> rows) {
     if (row.timeline) length = std::max(length, row.shiftUs + row.timeline->lengthUs());
   }
   axis_.lengthUs = static_cast<double>(length);
+  counterTops_.clear();
+  for (const TimelineRow& row : rows_)
+    for (const auto& counter : row.counters) {
+      double& top = counterTops_[counter->name];
+      top = std::max(top, counter->most());
+    }
   if (fitted) {
     axis_.fit();
   } else {
@@ -220,6 +226,7 @@ TimelineScene TimelineWidget::scene() const {
           found_,
           lanes_,
           path_,
+          counterTops_,
           viewport()->size(),
           verticalScrollBar()->value()};
 }

@@ -162,12 +162,15 @@ class TimelineWidget : public QAbstractScrollArea {
   std::vector<LaneRef> shownLanes() const;
   std::optional<LaneRef> laneAt(QPoint position) const;
   std::optional<SpanRef> spanAt(QPoint position) const;
+  /// The time there; where the lane's next begin or end of a span is some pixels away, that.
+  double edgeAt(QPoint position) const;
   double pointerX() const;
 
   std::vector<TimelineRow> rows_;
   PhaseBand band_ = PhaseBand::everyRow;
   LaneChoice lanes_;
   std::vector<PathMark> path_;
+  std::map<QString, double> counterTops_;
   QString emptyText_;
   TimelineLayout layout_;
   TimeAxis axis_;

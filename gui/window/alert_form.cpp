@@ -38,7 +38,7 @@ AlertForm::AlertForm(Session& session, PreferenceList& list) : QObject(&list), s
   addRule(list, tr("Throughput fell"), tr("by"), tr("% below the run's own"),
           tr("The median of 8 steps, compared with all steps before"), &Rules::slower, kPercent,
           100);
-  addRule(list, tr("Memory near the limit"), tr("from"), tr("% of the host's memory"),
+  addRule(list, tr("Memory near the limit"), tr("from"), tr("% of the host's or the GPU's memory"),
           tr("All ranks of a host together; not a GPU's memory"), &Rules::memory, kPercent, 100);
   addRule(list, tr("No step"), tr("for"), tr("s"),
           tr("At least ten usual steps; 15 min before the first one"), &Rules::silence, 1, 1e6);

@@ -1,6 +1,8 @@
 // A run as files: read back and compared with what went in.
 #include "storage/export.h"
 
+#include <fmt/format.h>
+
 #include <QtTest>
 #include <filesystem>
 #include <fstream>
@@ -73,6 +75,27 @@ class ExportTest : public QObject {
     }
     QCOMPARE(names, (std::vector<std::string>{"rank 1", "compute", "communication",
                                               "waiting for ranks", "pipeline bubble"}));
+  }
+
+  void memory_over_a_step_is_a_track_of_its_rank() {
+    StoreFixture store;
+    const RunId run = store.create();
+    telemetry::Spans spans{2, 100.0, {{"mm", "layers.0", 5, 7, 0, 0}}, {{0, {}}, {6, {}}}};
+    spans.memory[0].bytes[telemetry::Category::parameters] = 64;
+    spans.memory[1].bytes[telemetry::Category::parameters] = 64;
+    spans.memory[1].bytes[telemetry::Category::activations] = 32;
+    store.feed(run, log_of({telemetry::Step{2, 101, {{"loss", 8}}}, spans}));
+    const std::string folder = store.folder.filePath("out").toStdString();
+    must(export_run(store.reader, run, folder));
+    const json trace = json::parse(read_text(folder + "/trace.json"));
+    std::string track;
+    for (const json& event : trace["traceEvents"])
+      if (event["ph"] == "C")
+        track += fmt::format("{} of {} at {}: {} + {}\n", event["name"].get<std::string>(),
+                             event["pid"].get<int>(), event["ts"].get<double>(),
+                             event["args"]["parameters"].get<int>(),
+                             event["args"]["activations"].get<int>());
+    QCOMPARE(track, std::string("memory of 0 at 0: 64 + 0\nmemory of 0 at 6: 64 + 32\n"));
   }
 
   // Readers of traces let a thread's events overlap only where one is within the other; else they

@@ -3,11 +3,14 @@
 
 #include <QTemporaryDir>
 #include <QTest>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <utility>
 
 #include "base/number_text.h"
+#include "engine/probe/report.h"
 #include "storage/writer.h"
 #include "tests/support/results.h"
 #include "tests/support/test_class.h"
@@ -81,9 +84,9 @@ class AlertsTest : public QObject {
   void memory_near_the_limit_names_the_host() {
     AlertWatch watch;
     constexpr double kGib = 1 << 30;
-    watch.memory(1, "loom", 60 * kGib, 64 * kGib);
-    watch.memory(2, "loom", 62 * kGib, 64 * kGib);
-    watch.memory(3, "loom", 63 * kGib, 64 * kGib);
+    watch.memory(1, "the ranks on loom hold", 60 * kGib, 64 * kGib);
+    watch.memory(2, "the ranks on loom hold", 62 * kGib, 64 * kGib);
+    watch.memory(3, "the ranks on loom hold", 63 * kGib, 64 * kGib);
     QCOMPARE(lines_of(watch), std::string("alert, memory near the limit: step 2: the ranks on loom "
                                           "hold 62.0 GiB of 64.0 GiB, 96.9 %\n"));
   }
@@ -108,7 +111,7 @@ class AlertsTest : public QObject {
     for (int64_t step = 1; step <= 100; ++step) {
       watch.loss(step, step == 50 ? kNan : step == 60 ? 1e9 : usual_loss(step));
       watch.throughput(step, step > 60 ? 1 : 1000);
-      watch.memory(step, "loom", 100, 100);
+      watch.memory(step, "the ranks on loom hold", 100, 100);
       watch.quiet(step, 1e6);
     }
     QCOMPARE(lines_of(watch), std::string());
@@ -212,6 +215,72 @@ class AlertsTest : public QObject {
     feed(151, 200, 0);
     QVERIFY(next.look(true));
     QVERIFY2(log().find("\nover, loss spike: step ") != std::string::npos, log().c_str());
+  }
+
+  // Two ranks, each with a GPU, on this machine: first all is well; then they hold most of the
+  // machine's memory, then rank 1's GPU is nearly full.
+  void memory_near_a_limit_is_seen_in_the_store() {
+    const QTemporaryDir folder;
+    const std::string store = folder.filePath("heddle.sqlite").toStdString();
+    const auto writer = must(storage::Writer::open(store));
+    must(writer->take_lease());
+    storage::NewRun wanted;
+    wanted.name = "full";
+    wanted.target = remote::kThisMachine;
+    const storage::RunId run = must(writer->create_run(wanted).get()).id;
+    const double machine = static_cast<double>(must(probe::memory_of_this_machine()).memory_bytes);
+    constexpr double kGpu = 80.0 * (1 << 30);
+    std::array<uint64_t, 2> offsets{}, sequences{};
+    const auto feed = [&](int64_t first, int64_t last, double resident, std::array<double, 2> gpu) {
+      for (int32_t rank = 0; rank < 2; ++rank) {
+        const auto of = static_cast<size_t>(rank);
+        std::string bytes;
+        if (sequences[of] == 0)
+          bytes += must(telemetry::encode(
+              telemetry::Start{1e9, rank, 2, "planned", {}, {{"device_memory_bytes", kGpu}}},
+              sequences[of]++));
+        for (int64_t step = first; step <= last; ++step)
+          bytes += must(telemetry::encode(
+              telemetry::Step{
+                  step,
+                  1e9 + static_cast<double>(step),
+                  {{"loss", 2}, {"resident_bytes", resident}, {"device_bytes", gpu[of]}}},
+              sequences[of]++));
+        must(writer->ingest(run, rank, 0, offsets[of], bytes).get());
+        offsets[of] += bytes.size();
+      }
+    };
+    Place place;
+    place.target = remote::this_machine();
+    place.shares = {{.root = {}, .folder = {}, .engine_id = {}, .first_rank = 0, .local_ranks = 2}};
+    std::string said;
+    RunWatch watch(store, *writer, run, place, [&](const Alert& alert) {
+      said += (alert.over ? "over: " : "") + alert.words + "\n";
+    });
+    watch.begin();
+    const auto words_of = [&] {
+      watch.look(true);
+      return std::exchange(said, {});
+    };
+    feed(1, 20, 0.3 * machine, {0.9 * kGpu, 0.9 * kGpu});
+    QCOMPARE(words_of(), std::string());
+    feed(21, 21, 0.48 * machine, {0.9 * kGpu, 0.9 * kGpu});
+    QCOMPARE(words_of(), fmt::format("step 21: the ranks on this-machine hold {} of {}, 96.0 %\n",
+                                     bytes_text(0.96 * machine), bytes_text(machine)));
+    for (int64_t step = 22; step <= 40; ++step) {
+      feed(step, step, 0.3 * machine, {0.9 * kGpu, 0.9 * kGpu});
+      watch.look(true);
+    }
+    QVERIFY2(said.starts_with("over: step ") && said.find('\n') == said.size() - 1, said.c_str());
+    said.clear();
+    feed(41, 41, 0.3 * machine, {0.9 * kGpu, 0.975 * kGpu});
+    QCOMPARE(words_of(), std::string("step 41: the GPU of rank 1 on this-machine holds 78.0 GiB of "
+                                     "80.0 GiB, 97.5 %\n"));
+    std::map<AlertKind, Alert> open;
+    auto reader = must(storage::Reader::open(store));
+    follow_alerts(open, must(reader.last_lines(run, 100)));
+    QCOMPARE(open.size(), size_t{1});
+    QVERIFY(open.at(AlertKind::memory).words.starts_with("step 41: the GPU of rank 1"));
   }
 };
 

@@ -135,6 +135,19 @@ class CsvLogTest : public QObject {
     QCOMPARE(read.times, (std::vector<double>{3, 60}));
   }
 
+  void values_that_later_rows_replace_are_counted() {
+    RunFixture fixture;
+    const auto done =
+        imported(fixture, "repeats.csv", "step,loss,lr\n0,3,1\n0,2.5,\n0,2,1\n1,1.5,1\n");
+    QCOMPARE(rows_of(fixture, done).text, std::string("0: loss=2 lr=1; 1: loss=1.5 lr=1; "));
+    storage::Reader reader = must(storage::Reader::open(fixture.store));
+    std::string warnings;
+    for (const auto& line : must(reader.last_lines(must(done[0].run).id, 100)))
+      if (line.level == telemetry::Level::warning) warnings += line.text + "\n";
+    QCOMPARE(warnings, std::string("3 values are left out: later rows have others for the same "
+                                   "step\n"));
+  }
+
   void the_order_of_rows_does_not_matter() {
     constexpr int kSteps = 2500, kMetrics = 150;  // several parts
     std::vector<std::string> lines;

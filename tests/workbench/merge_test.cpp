@@ -1,7 +1,9 @@
 // Another store's runs, and a run as one file: taken in whole, once.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
+#include "base/process.h"
 #include "storage/trust.h"
 #include "tests/storage/store_fixture.h"
 #include "tests/support/test_class.h"
@@ -147,6 +149,48 @@ class MergeTest : public QObject {
                  one.run.error().message.c_str());
       }
     QCOMPARE(refused, 1);
+  }
+
+  void one_run_of_a_store_comes_by_its_number_or_name() {
+    storage::StoreFixture theirs, ours;
+    for (const char* name : {"first", "second", "third"}) make_whole_run(theirs, name);
+    const auto second = import_into(ours, theirs.path + "#second");
+    QCOMPARE(second.size(), size_t{1});
+    VERIFY_RESULT(second[0].run);
+    const auto again = import_into(ours, theirs.path + "#2");
+    QVERIFY(again.size() == 1 && again[0].was_here);
+    const auto none = import_into(ours, theirs.path + "#fourth");
+    QVERIFY(none.size() == 1 && !none[0].run);
+    QVERIFY2(none[0].run.error().message.find("fourth") != std::string::npos,
+             none[0].run.error().message.c_str());
+    QCOMPARE(must(ours.reader.runs()).size(), size_t{1});
+  }
+
+  void a_filter_chooses_among_the_runs_of_a_store() {
+    storage::StoreFixture theirs, ours;
+    for (const char* name : {"lr-1", "lr-2", "warm"}) make_whole_run(theirs, name);
+    const auto import = [&](const std::string& from, const std::string& filter) {
+      return must(process::run({.argv = {HEDDLE_BINARY_DIR "/command_driver", "import", from,
+                                         "--filter", filter, "--store", ours.path},
+                                .deadline = std::chrono::seconds(60)}));
+    };
+    const auto done = import(theirs.path, "name ~ \"lr*\"");
+    QVERIFY2(done.exit_code == 0, done.err.c_str());
+    QCOMPARE(std::ranges::count(done.out, '\n'), 2);
+    std::vector<std::string> names;
+    for (const auto& run : must(ours.reader.runs())) names.push_back(run.name);
+    std::ranges::sort(names);
+    QCOMPARE(names, (std::vector<std::string>{"lr-1", "lr-2"}));
+    const auto none = import(theirs.path, "name is cold");
+    QVERIFY(none.exit_code != 0);
+    QVERIFY2(none.err.find("no run of it is as the filter says") != std::string::npos,
+             none.err.c_str());
+    const auto wrong = import(theirs.path, "nmae is cold");
+    QVERIFY(wrong.exit_code != 0 && wrong.err.find("nmae") != std::string::npos);
+    const auto no_store = import(theirs.folder.path().toStdString(), "lr");
+    QVERIFY2(no_store.err.find("among the runs of a store") != std::string::npos,
+             no_store.err.c_str());
+    QCOMPARE(must(ours.reader.runs()).size(), size_t{2});
   }
 
   void a_store_is_not_taken_into_itself() {

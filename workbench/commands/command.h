@@ -135,7 +135,8 @@ int tail_command(const Context& context, const std::string& run);
 int remove_command(const Context& context, const std::string& run);
 int restore_command(const Context& context, const std::string& run);
 int trust_command(const Context& context);
-int import_command(const Context& context, const std::vector<std::string>& paths);
+int import_command(const Context& context, const std::vector<std::string>& paths,
+                   const std::string& filter);
 int runs_command(const Context& context, const RunsOptions& options);
 int sql_command(const Context& context, const SqlOptions& options);
 int tag_command(const Context& context, const TagOptions& options);

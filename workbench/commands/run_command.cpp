@@ -321,11 +321,17 @@ class CommandLine {
     CLI::App* command =
         app_.add_subcommand("import", "Import finished runs, with or without an open window");
     command
-        ->add_option(
-            "PATH", paths_,
-            "a run's directory, another store, a FILE.heddle, or a folder with such below it")
+        ->add_option("PATH", paths_,
+                     "a run's directory, another store, STORE#RUN, a FILE.heddle, or a folder with "
+                     "such below "
+                     "it")
         ->required();
-    when_named(command, [this](const Context& c) { return import_command(c, paths_); });
+    command
+        ->add_option("--filter", import_filter_,
+                     "of stores only the runs that the filter lets through, as in heddle runs")
+        ->type_name("F");
+    when_named(command,
+               [this](const Context& c) { return import_command(c, paths_, import_filter_); });
   }
 
   void add_targets() {
@@ -447,6 +453,7 @@ class CommandLine {
   AddTargetOptions add_target_;
   RemoveTargetOptions remove_target_;
   std::vector<std::string> paths_;
+  std::string import_filter_;
   std::string name_;
 };
 

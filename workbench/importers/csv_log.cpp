@@ -180,6 +180,9 @@ class CsvSteps {
     return columns;
   }
 
+  /// The values that gave way to later ones of their step, since the last call.
+  size_t take_replaced() { return std::exchange(replaced_, 0); }
+
  private:
   /// Moves to the rank's next row.
   Result<> move_on() {
@@ -203,7 +206,7 @@ class CsvSteps {
   }
 
   /// A later row of the same step, and a later column of the same name, win.
-  void put_values(uint32_t row, std::vector<storage::StepColumns::Metric>& metrics) const {
+  void put_values(uint32_t row, std::vector<storage::StepColumns::Metric>& metrics) {
     for (const auto& [column, metric] : sources_) {
       const std::optional<double>& number = row_->numbers[column];
       if (!number) continue;
@@ -211,6 +214,8 @@ class CsvSteps {
       if (rows.empty() || rows.back() != row) {
         rows.push_back(row);
         values.push_back(0);
+      } else {
+        ++replaced_;
       }
       values.back() = as_recorded(*number);
     }
@@ -225,6 +230,7 @@ class CsvSteps {
   const CsvRow* row_ = nullptr;                             // the next one
   int64_t step_ = 0;                                        // row_'s
   double time_ = 0;
+  size_t replaced_ = 0;
 };
 
 /// A rank's results, as in the end records of Heddle's own runs.
@@ -274,6 +280,11 @@ class CsvParts {
     Result<storage::StepColumns> columns = steps_.next(seq_);
     if (!columns) return fail(columns);
     if (columns->steps.empty()) {
+      if (const size_t replaced = steps_.take_replaced(); replaced > 0)
+        return frame(telemetry::Log{
+            finished_, telemetry::Level::warning,
+            fmt::format("{} values are left out: later rows have others for the same step",
+                        replaced)});
       ended_ = true;
       return frame(telemetry::End{finished_, "done", "", results_.take()});
     }

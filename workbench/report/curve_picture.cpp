@@ -29,7 +29,8 @@ struct ChartExtent {
 };
 
 std::string x_text(const std::string& x, double at, int more) {
-  return x == "time" ? seconds_text(at, more) : count_text(at);
+  if (x.empty() || x == "tokens") return count_text(at);
+  return x == "time" ? seconds_text(at, more) : telemetry::value_text(x, at, more);
 }
 
 /// Round numbers of the unit that they are shown in: bytes are counted in powers of 1024.
@@ -120,8 +121,8 @@ Svg curve_picture(const Report& report, const ReportChart& chart) {
     svg.line(at, bottom, at, bottom + 4, kMutedInk);
     svg.text(at, bottom + 16, names[i], Svg::Anchor::middle);
   }
-  svg.text(kChartWidth - kChartRight, kChartHeight - 4, chart.of.x.empty() ? "step" : chart.of.x,
-           Svg::Anchor::end);
+  svg.text(kChartWidth - kChartRight, kChartHeight - 4,
+           chart.of.x.empty() ? "step" : telemetry::words_of(chart.of.x), Svg::Anchor::end);
   if (cut)
     svg.text(kChartLeft + 6, kChartTop + 8,
              fmt::format("the start is outside of the picture: from {} to {}",

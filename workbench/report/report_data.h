@@ -17,7 +17,7 @@ namespace heddle::workbench {
 /// A requested chart.
 struct ReportChartQuery {
   std::string metric;
-  std::string x = {};       // "tokens" or "time", see storage::Reader::series; empty: the step
+  std::string x = {};       // a series, also "tokens" or "time" (storage::Reader); empty: the step
   bool difference = false;  // from the baseline
   bool grouped = true;      // runs of one group as their mean and range
   double smoothing = Ema::kUsualHalfLife;  // the half-life in steps; 0: none

@@ -135,7 +135,7 @@ ReportSection curves_section(const Report& report) {
   ReportSection section{.title = "Curves"};
   for (const ReportChart& chart : report.charts) {
     std::string title = telemetry::words_of(chart.of.metric);
-    if (!chart.of.x.empty()) title += " over " + chart.of.x;
+    if (!chart.of.x.empty()) title += " over " + telemetry::words_of(chart.of.x);
     if (chart.of.smoothing > 0)
       title += fmt::format(", smoothed (half-life in steps: {:g})", chart.of.smoothing);
     if (chart.of.difference) title += ", difference from " + run_title(report, report.baseline);

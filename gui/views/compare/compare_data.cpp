@@ -58,7 +58,8 @@ ShownStep shownStepOf(storage::RunId run, StepFacts facts, int64_t rank) {
   ShownStep shown{.run = run, .facts = std::move(facts)};
   const workbench::RunSteps& steps = *shown.facts.steps;
   if (shown.facts.timeline)
-    shown.counters = countersOf(*shown.facts.timeline, steps.plan.get(), rank);
+    shown.counters =
+        countersOf(*shown.facts.timeline, steps.plan.get(), rank, steps.measured.at(rank).moments);
   const plan::RankTimeline* planned = steps.timeline(rank);
   if (shown.facts.predicted && planned)
     shown.predictedCounters =

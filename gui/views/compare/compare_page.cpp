@@ -40,6 +40,14 @@ ComparePage::ComparePage(Session& session, QWidget* parent)
       reading_(session.readingThread(), this),
       listing_(session.readingThread(), this),
       reporting_(session.readingThread(), this) {
+  others_ = new QAction(icon(QStringLiteral("plus")), tr("From another store"), this);
+  others_->setObjectName(QStringLiteral("compareOthers"));
+  others_->setProperty("topBar", true);
+  others_->setToolTip(
+      tr("Compare with runs of another store: copies of them come into this one, the other is only "
+         "read"));
+  connect(others_, &QAction::triggered, this,
+          [this] { Q_EMIT this->session().otherStoreRequested(runs()); });
   report_ = new QAction(icon(QStringLiteral("file")), tr("Report"), this);
   report_->setObjectName(QStringLiteral("compareReport"));
   report_->setProperty("topBar", true);
@@ -534,6 +542,7 @@ void ComparePage::describeLook(workbench::ReportQuery& query) const {
     const ChartSpec& spec = chart->spec();
     workbench::ReportChartQuery of{.metric = spec.metric,
                                    .x = spec.x == ChartX::step     ? ""
+                                        : spec.x == ChartX::metric ? spec.xMetric
                                         : spec.x == ChartX::tokens ? "tokens"
                                                                    : "time",
                                    .difference = spec.difference,

@@ -32,7 +32,7 @@ class ComparePage : public Page {
   explicit ComparePage(Session& session, QWidget* parent = nullptr);
 
   QString subtitle() const override;
-  QList<QAction*> pageActions() override { return {report_, copy_}; }
+  QList<QAction*> pageActions() override { return {others_, report_, copy_}; }
   QList<KeyTable> keys() const override;
   void activated() override;
   void showRun(qint64 run) override;
@@ -125,6 +125,7 @@ class ComparePage : public Page {
   StepDifferences* nodes_;
   QAction* copy_;
   QAction* report_;
+  QAction* others_;
   bool keeping_ = false;
   qint64 nodesOf_ = 0;  // to be shown once it is read
 };

@@ -95,9 +95,12 @@ Result<std::optional<StepTimelines>> readTimelines(storage::Reader& reader,
                    planned ? planned->memory : std::vector<plan::MemoryMoment>()));
   }
   result.surprises = surprisesOf(*steps);
+  std::map<int64_t, std::vector<plan::MemoryMoment>> memory;
+  for (auto& [rank, side] : steps->measured) memory[rank] = std::move(side.moments);
   result.timelines = timelinesOf(std::move(steps->measured), result.ranks);
   for (size_t i = 0; i < result.ranks.size(); ++i)
-    result.counters.push_back(countersOf(*result.timelines[i], result.plan.get(), result.ranks[i]));
+    result.counters.push_back(countersOf(*result.timelines[i], result.plan.get(), result.ranks[i],
+                                         memory[result.ranks[i]]));
   return result;
 }
 

@@ -99,7 +99,8 @@ StepCard::StepCard(QWidget* parent) : Card(tr("Timeline"), parent) {
   QStringList keys;
   for (const auto& [key, means] :
        {std::pair(tr("W S"), tr("zoom")), std::pair(tr("A D"), tr("pan")),
-        std::pair(tr("F"), tr("fit")), std::pair(tr(". ,"), tr("span"))}) {
+        std::pair(tr("F"), tr("fit")), std::pair(tr(". ,"), tr("span")),
+        std::pair(tr("M"), tr("memory"))}) {
     for (QLabel* hint : {label(key, "key"), caption(means)}) {
       row->addWidget(hint, 0, Qt::AlignVCenter);
       hints_ << hint;

@@ -2,7 +2,9 @@
 
 #include "base/clock.h"
 #include "gui/format.h"
+#include "gui/views/runs/other_runs_dialog.h"
 #include "gui/widgets/file_dialog.h"
+#include "workbench/importers/heddle_store.h"
 
 namespace heddle::gui {
 namespace {
@@ -41,7 +43,13 @@ class RunImport::Teller {
 };
 
 RunImport::RunImport(Session& session, QWidget* page)
-    : QObject(page), session_(session), page_(page), importing_(session.workingThreads(), this) {}
+    : QObject(page),
+      session_(session),
+      page_(page),
+      importing_(session.workingThreads(), this),
+      looking_(session.workingThreads(), this) {
+  connect(&session, &Session::otherStoreRequested, this, &RunImport::compare);
+}
 
 RunImport::~RunImport() { stop_.request_stop(); }
 
@@ -50,12 +58,42 @@ void RunImport::say(const QString& text, Tone tone) {
 }
 
 void RunImport::choose() {
-  take(FileDialog::paths(page_, tr("Run directories, run files, stores or logs to import"),
-                         tr("Runs, stores, logs (*.heddle *.sqlite *.db *.csv);;All files (*)"),
-                         tr("Import")));
+  const QStringList chosen = FileDialog::paths(
+      page_, tr("Run directories, run files, stores or logs to import"),
+      tr("Runs, stores, logs (*.heddle *.sqlite *.db *.csv);;All files (*)"), tr("Import"));
+  if (chosen.size() == 1 && workbench::kHeddleStore.recognise(chosen.first().toStdString()))
+    return look(chosen.first(), std::nullopt);
+  take(chosen);
 }
 
-void RunImport::take(const QStringList& chosen) {
+void RunImport::compare(const QList<qint64>& with) {
+  const QString store =
+      FileDialog::fileToOpen(page_->window(), tr("A store with runs to compare with"), {},
+                             tr("Stores (*.sqlite *.db *.heddle);;All files (*)"));
+  if (!store.isEmpty()) look(store, with);
+}
+
+void RunImport::look(const QString& store, const std::optional<QList<qint64>>& with) {
+  looking_.start(
+      [path = store.toStdString()]() -> Result<std::vector<storage::RunSummary>> {
+        if (!workbench::kHeddleStore.recognise(path)) return fail("{}: it is no store", path);
+        auto reader = storage::Reader::open(path);
+        return reader ? reader->runs() : fail(reader);
+      },
+      [this, store, with](const Result<std::vector<storage::RunSummary>>& runs) {
+        if (!runs) return say(QString::fromStdString(runs.error().message), Tone::bad);
+        if (!with && runs->size() < 2) return take({store});
+        auto* dialog = new OtherRunsDialog(store, *runs, with.has_value(), page_->window());
+        dialog->setAttribute(Qt::WA_DeleteOnClose);
+        connect(dialog, &OtherRunsDialog::chosen, this,
+                [this, with](const QStringList& paths) { take(paths, with); });
+        dialog->open();
+      });
+}
+
+void RunImport::take(const QStringList& chosen) { take(chosen, std::nullopt); }
+
+void RunImport::take(const QStringList& chosen, const std::optional<QList<qint64>>& with) {
   if (chosen.isEmpty()) return;
   std::vector<std::string> paths;
   for (const QString& path : chosen) paths.push_back(path.toStdString());
@@ -70,10 +108,17 @@ void RunImport::take(const QStringList& chosen) {
                                         return !stop.stop_requested();
                                       });
       },
-      [this](const Result<std::vector<workbench::Imported>>& done) {
-        if (done) return report(*done);
-        say(QString::fromStdString(done.error().message), Tone::bad);
+      [this, with](const Result<std::vector<workbench::Imported>>& done) {
+        if (!done) return say(QString::fromStdString(done.error().message), Tone::bad);
+        report(*done);
+        if (with) compareAll(*done, *with);
       });
+}
+
+void RunImport::compareAll(const std::vector<workbench::Imported>& done, QList<qint64> with) {
+  for (const workbench::Imported& one : done)
+    if (one.run && !one.in_trash && !with.contains(one.run->id)) with << one.run->id;
+  Q_EMIT session_.compareRequested(with);
 }
 
 void RunImport::report(const std::vector<workbench::Imported>& done) {

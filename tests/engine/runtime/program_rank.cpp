@@ -40,6 +40,7 @@ class LaunchingRun final : public runtime::DeviceRun {
   std::optional<runtime::Interval> interval(size_t instruction) const override {
     return cpu_->interval(instruction);
   }
+  int64_t bytes_in_use() const override { return cpu_->bytes_in_use(); }
   int64_t peak_bytes() const override { return cpu_->peak_bytes(); }
 
  private:

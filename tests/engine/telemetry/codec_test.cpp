@@ -89,6 +89,23 @@ class CodecTest : public QObject {
     QCOMPARE(read.spans[1].node, -1);
   }
 
+  void spans_have_the_memory_over_their_step() {
+    Spans spans{1, 0, {{"mm", "layers.0", 1, 2, 0, 0, 42}}};
+    QVERIFY(there_and_back<Spans>(spans).memory.empty());
+    for (int64_t i = 0; i < static_cast<int64_t>(heddle::telemetry::kMaxMoments); ++i) {
+      heddle::telemetry::MemoryMoment moment{7 * i, {}};
+      moment.bytes[heddle::telemetry::Category::parameters] = int64_t{1} << 37;
+      moment.bytes[heddle::telemetry::Category::activations] = 1000 * i;
+      spans.memory.push_back(moment);
+    }
+    QVERIFY(there_and_back<Spans>(spans).memory == spans.memory);
+    for (const int64_t time : {int64_t{-1}, int64_t{1} << 60}) {
+      spans.memory.back().time_us = time;  // before the others; no time of a step
+      const std::string frame = encode(spans, 1).value();
+      QVERIFY(!heddle::telemetry::decode(Type::spans, frame.substr(kFrameHeaderBytes)));
+    }
+  }
+
   void end() {
     const End end = there_and_back<End>(sample_records()[5]);
     QCOMPARE(end.state, std::string("failed"));

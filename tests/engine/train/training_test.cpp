@@ -164,6 +164,26 @@ ranks = 1
     QVERIFY2(run.err.contains("training.max_norm = 0"), run.err.constData());
   }
 
+  /// Memory rises and falls within the step; at its most the plan's bytes and the process are
+  /// there.
+  static void check_memory(const telemetry::Spans& spans, double arena, double states,
+                           double peak) {
+    QVERIFY(spans.memory.size() > 20 && spans.memory.size() <= telemetry::kMaxMoments);
+    int64_t end = 0;
+    for (const telemetry::Span& span : spans.spans)
+      end = std::max(end, span.start_us + span.duration_us);
+    double most = 0, least = peak;
+    for (const telemetry::MemoryMoment& moment : spans.memory) {
+      QVERIFY(moment.time_us >= 0 && moment.time_us <= end);
+      QVERIFY(moment.bytes[telemetry::Category::parameters] > 0);
+      QVERIFY(moment.bytes[telemetry::Category::other] > 0);
+      most = std::max(most, static_cast<double>(moment.bytes.total()));
+      least = std::min(least, static_cast<double>(moment.bytes.total()));
+    }
+    QVERIFY2(most > arena + states && most <= 1.01 * peak, qPrintable(QString::number(most)));
+    QVERIFY(least < most - arena / 4);
+  }
+
   void telemetry_is_complete() {
     const QString run_dir = folder_.filePath("run");
     const auto run =
@@ -186,12 +206,21 @@ ranks = 1
       telemetry::LogReader reader;
       reader.feed(log.readAll().toStdString());
       std::vector<double> exposed;
+      double arena = 0, states = 0;
+      size_t measured = 0;  // steps with memory over their time
       while (const auto event = reader.next()) {
         const auto record = std::get<telemetry::Frame>(*event).record();
         QVERIFY(record);
-        if (const auto* start = std::get_if<telemetry::Start>(&*record))
+        if (const auto* start = std::get_if<telemetry::Start>(&*record)) {
           QCOMPARE(start->facts.at("predicted_peak_bytes"),
                    results["predicted_peak_bytes"].toDouble());
+          arena = start->facts.at("arena_bytes");
+          states = start->facts.at("state_bytes");
+        }
+        if (const auto* spans = std::get_if<telemetry::Spans>(&*record)) {
+          ++measured;
+          check_memory(*spans, arena, states, results["peak_bytes"].toDouble());
+        }
         if (const auto* end = std::get_if<telemetry::End>(&*record)) {
           told.push_back(end->results.at("exposed_seconds"));
           // The most that any rank held, whoever is asked.
@@ -201,6 +230,7 @@ ranks = 1
         if (!step || !step->values.contains("exposed_seconds")) continue;
         exposed.push_back(step->values.at("exposed_seconds"));
       }
+      QCOMPARE(measured, exposed.size());
       std::ranges::sort(exposed);
       sum += exposed.at(exposed.size() / 2);
     }

@@ -2,11 +2,13 @@
 #include "gui/charts/metric_chart.h"
 
 #include <QCheckBox>
+#include <QComboBox>
 #include <QSlider>
 #include <QTableView>
 #include <QTest>
 
 #include "gui/charts/chart_export.h"
+#include "gui/charts/chart_options.h"
 #include "gui/theme/qcustomplot.h"
 #include "tests/gui/charts/board_store.h"
 #include "tests/support/test_class.h"
@@ -159,6 +161,48 @@ class MetricChartTest : public QObject {
     wait(board);
     QTRY_COMPARE_WITH_TIMEOUT(chart->curves(), 1, 20000);
     QTRY_COMPARE(chart->series(0).x()[9], 1e9 + 5);
+  }
+
+  // The epoch of a log grows by one each ten steps, and begins again once: a person chooses it in
+  // the chart's options.
+  void x_is_another_metric_where_it_grows() {
+    BoardStore store;
+    const auto run = store.run("a");
+    uint64_t seq = 0;
+    std::string bytes =
+        must(telemetry::encode(telemetry::Start{1e9, 0, 1, "planned", {}, {}}, seq++));
+    for (int64_t step = 1; step <= 100; ++step)
+      bytes += must(telemetry::encode(
+          telemetry::Step{step,
+                          1e9 + static_cast<double>(step),
+                          {{"loss", BoardStore::lossAt(step)},
+                           {"epoch", step == 50 ? 0 : static_cast<double>(step) / 10}}},
+          seq++));
+    must(store.writer->ingest(run, 0, 0, 0, bytes).get());
+    ChartBoard board(*store.session);
+    board.setDefaults({{.metric = "loss", .smoothing = 0}});
+    board.setRuns({store.shown(run, "a")});
+    showBoard(board);
+    auto* chart = chartOf(board);
+    ChartOptions options(*chart);
+    QComboBox* x = nullptr;
+    for (auto* box : options.findChildren<QComboBox*>())
+      if (box->accessibleName() == "x") x = box;
+    QTRY_VERIFY(x->findText("epoch") > 0);
+    QVERIFY(x->findData("loss") < 0);
+    x->setCurrentIndex(x->findText("epoch"));
+    Q_EMIT x->activated(x->currentIndex());
+    wait(board);
+    QTRY_COMPARE_WITH_TIMEOUT(chart->curves(), 1, 20000);
+    QTRY_COMPARE_WITH_TIMEOUT(chart->series(0).size(), size_t(100), 20000);
+    QCOMPARE(chart->series(0).x()[19], 2.0);
+    QCOMPARE(chart->series(0).x()[49], 5.0);
+    QCOMPARE(chart->series(0).x()[99], 10.0);
+    QVERIFY(chart->crosshairText(2)[0].startsWith("epoch 2"));
+    QCOMPARE(chart->detail(),
+             QString("epoch does not grow at 1 step, placed between the neighbours"));
+    QVERIFY(chartSpec(toJson(chart->spec())) == chart->spec());
+    QCOMPARE(ChartOptions(*chart).findChild<QComboBox*>()->currentText(), QString("epoch"));
   }
 
   // A sample that jumps ten years ahead is placed between its neighbours, later samples do not

@@ -58,7 +58,9 @@ storage::RunId addRun(storage::Writer& writer, const std::string& name, bool pre
   std::vector<telemetry::Record> records{
       telemetry::Start{1e9, 0, 1, "planned", {{"plan", "abc"}}, {}}};
   if (predicted) records.emplace_back(telemetry::Plan{1e9, "abc", planOf()});
-  records.emplace_back(telemetry::Spans{5, 1e9, spansOf(!predicted)});
+  telemetry::Spans spans{5, 1e9, spansOf(!predicted), {{0, {}}}};
+  spans.memory[0].bytes[plan::Category::parameters] = int64_t{200} << 20;
+  records.emplace_back(std::move(spans));
   records.emplace_back(telemetry::Step{
       5,
       1e9,
@@ -123,6 +125,7 @@ class StepDifferencesTest : public QObject {
     QCOMPARE(timelines->rows().size(), size_t(2));
     QCOMPARE(timelines->rows()[1].rank, int64_t{0});  // the plan is queried for their transfers
     QCOMPARE(timelines->rows()[0].counters.size(), size_t(1));
+    QCOMPARE(timelines->rows()[1].counters.at(0)->most(), double(int64_t{200} << 20));
     const auto click = [&](int row) {
       const QPoint at = table->visualRect(table->model()->index(row, 0)).center();
       QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, at);

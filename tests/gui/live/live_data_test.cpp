@@ -301,7 +301,9 @@ class LiveDataTest : public QObject {
     };
     add(telemetry::Start{1, 0, 1, "planned", {}, {}});
     add(telemetry::Step{1, 2, {{"loss", 4}}});
-    add(telemetry::Spans{1, 2, {{"mm", "layers.0", 0, 50, 0, 0}}});
+    telemetry::Spans spans{1, 2, {{"mm", "layers.0", 0, 50, 0, 0}}, {{0, {}}, {30, {}}}};
+    spans.memory[1].bytes[plan::Category::activations] = 4096;
+    add(spans);
     add(telemetry::Log{2, telemetry::Level::warning, "slow disk"});
     must(writer->ingest(run, 0, 0, 0, log).get());
 
@@ -313,6 +315,9 @@ class LiveDataTest : public QObject {
     QCOMPARE(first.lines.size(), 1u);
     QCOMPARE(first.timelines->step, 1);
     QCOMPARE(first.timelines->timelines[0]->statistics().compute, 50);
+    QCOMPARE(first.timelines->counters[0].at(0)->name, QStringLiteral("memory"));
+    QCOMPARE(first.timelines->counters[0].at(0)->at(20), 0.0);
+    QCOMPARE(first.timelines->counters[0].at(0)->at(40), 4096.0);
 
     LiveCursor cursor{.run = run,
                       .step = first.steps.back().id,
@@ -330,6 +335,7 @@ class LiveDataTest : public QObject {
     QCOMPARE(second.steps.size(), 1u);
     QCOMPARE(second.steps[0].step.step, 2);
     QCOMPARE(second.timelines->step, 2);
+    QVERIFY(second.timelines->counters[0].empty());  // an engine that did not measure it
     cursor.shownStep = 2;
     cursor.wantedStep = 1;
     QCOMPARE(must(readLive(reader, cursor)).timelines->step, 1);

@@ -3,6 +3,7 @@
 #include <QFileDialog>
 #include <QLineEdit>
 #include <QListView>
+#include <QSignalSpy>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
@@ -11,6 +12,7 @@
 #include <memory>
 
 #include "gui/theme/theme.h"
+#include "gui/views/runs/other_runs_dialog.h"
 #include "gui/views/runs/runs_page.h"
 #include "storage/store.h"
 #include "storage/trust.h"
@@ -138,6 +140,60 @@ class RunFilesTest : public QObject {
     QTRY_COMPARE_WITH_TIMEOUT(shown.rows(), 1, 20000);
   }
 
+  // Two of the five are ticked; the one that goes on is not listed. The other store is as it was.
+  void runsOfAnotherStoreAreCompared() {
+    ShownRuns shown(emptyStore("mine"));
+    QTRY_VERIFY(shown.page.isReady());
+    QSignalSpy compared(&shown.session, &Session::compareRequested);
+    const QStringList before = QDir(store_.folder.path()).entryList(QDir::Files);
+    chooseStore();
+    Q_EMIT shown.session.otherStoreRequested({77});
+    poll_.stop();
+    OtherRunsDialog* dialog = nullptr;
+    QTRY_VERIFY((dialog = shown.page.window()->findChild<OtherRunsDialog*>()));
+    auto* list = dialog->findChild<QListView*>();
+    auto* field = dialog->findChild<QLineEdit*>();
+    auto* accept = dialog->findChild<QPushButton*>(QStringLiteral("takeRuns"));
+    QCOMPARE(list->model()->rowCount(), 4);
+    QVERIFY(!accept->isEnabled());
+    for (const char* name : {"shakespeare-auto", "shakespeare-none"}) {
+      field->clear();
+      QTest::keyClicks(field, name);
+      QCOMPARE(list->model()->rowCount(), 1);
+      QTest::keyClick(field, Qt::Key_Return);
+    }
+    QCOMPARE(accept->text(), QStringLiteral("Compare 2 runs"));
+    QTest::mouseClick(accept, Qt::LeftButton);
+    QTRY_COMPARE_WITH_TIMEOUT(compared.size(), 1, 20000);
+    const auto runs = compared[0][0].value<QList<qint64>>();
+    QVERIFY(runs.size() == 3 && runs[0] == 77);
+    QTRY_COMPARE(shown.rows(), 2);
+    QCOMPARE(QDir(store_.folder.path()).entryList(QDir::Files), before);
+  }
+
+  // Import… of a store asks which of its runs; all are ticked at first.
+  void runsOfAStoreAreChosenForImport() {
+    ShownRuns shown(emptyStore("chosen"));
+    QTRY_VERIFY(shown.page.isReady());
+    chooseStore();
+    shown.action("importRun")->trigger();
+    poll_.stop();
+    OtherRunsDialog* dialog = nullptr;
+    QTRY_VERIFY((dialog = shown.page.window()->findChild<OtherRunsDialog*>()));
+    auto* accept = dialog->findChild<QPushButton*>(QStringLiteral("takeRuns"));
+    auto* all = dialog->findChild<QPushButton*>(QStringLiteral("tickListed"));
+    QCOMPARE(accept->text(), QStringLiteral("Import 4 runs"));
+    QTest::mouseClick(all, Qt::LeftButton);
+    QVERIFY(!accept->isEnabled());
+    QTest::mouseClick(all, Qt::LeftButton);
+    auto* list = dialog->findChild<QListView*>();
+    QTest::mouseClick(list->viewport(), Qt::LeftButton, {},
+                      list->visualRect(list->model()->index(0, 0)).center());
+    QCOMPARE(accept->text(), QStringLiteral("Import 3 runs"));
+    QTest::mouseClick(accept, Qt::LeftButton);
+    QTRY_COMPARE_WITH_TIMEOUT(shown.rows(), 3, 20000);
+  }
+
   void anImportSaysHowFarItIs() {
     QCOMPARE(wordsOf({.seen = 1234}), QStringLiteral("Looking for runs; 1,234 files so far …"));
     QCOMPARE(wordsOf({.seen = 20, .done = 2, .total = 12}), QStringLiteral("Importing 3 of 12 …"));
@@ -172,6 +228,15 @@ class RunFilesTest : public QObject {
     must(storage::prepare(path));
     must(storage::trust(path));
     return QString::fromStdString(path);
+  }
+
+  /// In the file dialog that opens next: the sample store.
+  void chooseStore() {
+    withDialog([this](QFileDialog& dialog) {
+      if (dialog.directory().absolutePath() != store_.folder.path())
+        return dialog.setDirectory(store_.folder.path());
+      if (selectEntry(dialog, QStringLiteral("runs.sqlite"))) acceptDialog(dialog);
+    });
   }
 
   QStringList names(const ShownRuns& shown) const {

@@ -13,6 +13,7 @@
 
 #include "gui/theme/theme.h"
 #include "gui/timeline/span_text.h"
+#include "gui/timeline/step_counters.h"
 #include "gui/timeline/timeline_export.h"
 #include "gui/timeline/transfer_ends.h"
 #include "tests/gui/timeline/sample_step.h"
@@ -126,6 +127,26 @@ class TimelineViewTest : public QObject {
     click(NameStatisticsModel::Name);
     if (header->sortIndicatorOrder() == Qt::DescendingOrder) click(NameStatisticsModel::Name);
     QCOMPARE(shown.cell(0, NameStatisticsModel::Name), QString("adamw"));
+  }
+
+  // A few pixels beside the edges of a span the drag takes the edges.
+  void a_drag_goes_from_edge_to_edge_of_spans() {
+    const ShownView shown;
+    const QPoint from = shown.at(10'000) + QPoint(3, 0), to = shown.at(40'000) - QPoint(3, 0);
+    QWidget* area = shown.timeline().viewport();
+    QTest::mousePress(area, Qt::LeftButton, {}, from);
+    QTest::mouseMove(area, (from + to) / 2);
+    QTest::mouseMove(area, to);
+    QTest::mouseRelease(area, Qt::LeftButton, {}, to);
+    QVERIFY(shown.timeline().selection() == (Interval{10'000, 40'000}));
+    QTRY_VERIFY(shown.statistics() && shown.statistics()->model()->rowCount() == 1);
+    for (const int column :
+         {NameStatisticsModel::Mean, NameStatisticsModel::Shortest, NameStatisticsModel::Longest})
+      QCOMPARE(shown.cell(0, column), QString("10.0 ms"));
+    // A part of a span is the shortest.
+    shown.drag(5'000, 40'000);
+    QTRY_VERIFY(shown.cell(0, NameStatisticsModel::Shortest) != QString("10.0 ms"));
+    QCOMPARE(shown.cell(0, NameStatisticsModel::Longest), QString("10.0 ms"));
   }
 
   void a_row_of_the_table_is_highlighted_on_the_lanes() {
@@ -330,7 +351,7 @@ class TimelineViewTest : public QObject {
     TimelineWidget& timeline = shown.timeline();
     auto rows = timeline.rows();
     rows[0].counters = {
-        std::make_shared<const Counter>(Counter{"in flight", {{5'000, 4096.0}, {9'000, 0.0}}})};
+        std::make_shared<const Counter>(Counter{"in flight", {{5'000, 4096.0}, {9'000, 0.0}}, {}})};
     timeline.setRows(rows);
     QVERIFY(timeline.layoutOfRows().rows[0].counters.empty());
     QTest::keyClick(&timeline, Qt::Key_M);
@@ -341,6 +362,51 @@ class TimelineViewTest : public QObject {
       return timeline.viewport()->grab().toImage().pixelColor(x, lane.center().y());
     };
     QVERIFY(colorAt(7'000) != colorAt(50'000));
+  }
+
+  // Measured memory and its prediction, the larger one, are drawn to one scale, in the colours of
+  // their uses.
+  void memory_is_a_lane_by_its_uses() {
+    using heddle::plan::Category;
+    const ShownView shown;
+    TimelineWidget& timeline = shown.timeline();
+    const auto counterOf = [&](const TimelineRow& row, int64_t activations) {
+      std::vector<heddle::plan::MemoryMoment> moments{{0, {}}, {20'000, {}}};
+      for (auto& moment : moments) moment.bytes[Category::parameters] = int64_t{1} << 20;
+      moments[1].bytes[Category::activations] = activations;
+      return countersOf(*row.timeline, nullptr, 0, moments);
+    };
+    auto rows = timeline.rows();
+    rows[0].counters = counterOf(rows[0], int64_t{1} << 20);
+    rows[1].counters = counterOf(rows[1], int64_t{3} << 20);
+    timeline.setRows(rows);
+    QTest::keyClick(&timeline, Qt::Key_M);
+    const auto laneOf = [&](size_t row) {
+      return timeline.layoutOfRows().rows[row].counters.at(0);
+    };
+    const auto xOf = [&](int64_t us) {
+      return static_cast<int>(timeline.axis().toPixel(static_cast<double>(us)));
+    };
+    const auto colorAt = [&](size_t row, int64_t us, double height) {
+      const QRect lane = laneOf(row);
+      return timeline.viewport()->grab().toImage().pixelColor(
+          xOf(us), lane.bottom() - static_cast<int>(height * lane.height()));
+    };
+    for (const size_t row : {0, 1}) QCOMPARE(colorAt(row, 10'000, 0.12), colors().parameters);
+    QCOMPARE(colorAt(0, 30'000, 0.4), colors().activations);
+    QVERIFY(colorAt(0, 30'000, 0.7) != colors().activations);
+    QCOMPARE(colorAt(1, 30'000, 0.7), colors().activations);
+
+    const SpanText text = describeCounter(*rows[1].counters[0], 30'000);
+    QCOMPARE(text.title, QString("memory, 4.00 MiB at 30.0 ms"));
+    QCOMPARE(text.lines, (QStringList{"3.00 MiB activations", "1.00 MiB parameters"}));
+    // Under the pointer the same is said over the lanes.
+    const QImage before = timeline.viewport()->grab().toImage();
+    QTest::mouseMove(timeline.viewport(), QPoint(xOf(30'000), laneOf(0).center().y()));
+    QTRY_VERIFY(timeline.viewport()->grab().toImage().pixelColor(xOf(30'000) + 40,
+                                                                 laneOf(0).center().y() + 30) !=
+                before.pixelColor(xOf(30'000) + 40, laneOf(0).center().y() + 30));
+    QVERIFY(timeline.accessibleDescription().contains("memory: 4.00 MiB at most."));
   }
 
   void spans_that_cannot_be_are_drawn_and_named() {
