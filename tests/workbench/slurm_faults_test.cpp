@@ -21,6 +21,7 @@ class SlurmFaultsTest : public QObject {
   std::unique_ptr<test::Slurm> slurm_;
   std::unique_ptr<SlurmFixture> fixture_;
   std::string stopped_;  // a daemon
+  std::string down_;     // a node
 
   bool all_idle() const {
     return QTest::qWaitFor(
@@ -63,6 +64,8 @@ class SlurmFaultsTest : public QObject {
     if (!slurm_) return;
     slurm_->ask({"scancel", "--me"});
     if (!stopped_.empty()) slurm_->start_again(std::exchange(stopped_, {}));
+    if (!down_.empty())
+      slurm_->ask({"scontrol", "update", "NodeName=" + std::exchange(down_, {}), "State=RESUME"});
     QVERIFY(all_idle());
   }
 
@@ -89,14 +92,22 @@ class SlurmFaultsTest : public QObject {
     QVERIFY(all_idle());
   }
 
-  // Without its slurmd nobody ends the job's processes there: they see that it begins again.
+  // Without its slurmd nobody ends the job's processes there: they see that it begins again. Where
+  // an administrator sets the node down it may still be alive.
+  void a_node_goes_down_data() {
+    QTest::addColumn<bool>("is_dead");
+    QTest::newRow("dead") << true;
+    QTest::newRow("by its administrator") << false;
+  }
   void a_node_goes_down() {
+    QFETCH(bool, is_dead);
     LaunchRequest request = fixture_->job_request(400, 20);
     request.sets = {"checkpoint.every=5"};
     const auto run = fixture_->launched(request);
     QVERIFY(fixture_->reaches_step(run.id, 10));
     const std::string node = fixture_->in_queue(fixture_->job_of(run.id), "%N");
-    slurm_->stop(stopped_ = "slurmd." + node);
+    if (is_dead) slurm_->stop(stopped_ = "slurmd." + node);
+    down_ = node;
     slurm_->ask({"scontrol", "update", "NodeName=" + node, "State=DOWN", "Reason=test"});
     QVERIFY(fixture_->is_put_back(run.id));
     QTRY_COMPARE_WITH_TIMEOUT(fixture_->in_queue(fixture_->job_of(run.id)), std::string("RUNNING"),

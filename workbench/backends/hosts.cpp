@@ -30,14 +30,15 @@ Result<> look_for_files(HostNow& host, remote::Node& node, const remote::Target&
     if (!data) return fail(data);
     host.free_data_bytes = data->free_disk_bytes;
   }
-  const Result<uint64_t> bytes = remote::bytes_to_deploy(node, root, engine);
-  if (!bytes) return fail(bytes);
-  host.engine_bytes = *bytes;
+  const auto for_cpus = remote::look_for_engine(node, root, engine);
+  if (!for_cpus) return fail(for_cpus);
+  host.engine_bytes = for_cpus->bytes;
+  host.engine_id = for_cpus->id;
   if (!for_gpus_too) return {};
-  const Result<uint64_t> for_gpus =
-      remote::bytes_to_deploy(node, root, engine, remote::Devices::gpus);
+  const auto for_gpus = remote::look_for_engine(node, root, engine, remote::Devices::gpus);
   if (!for_gpus) return fail(for_gpus);
-  host.gpu_engine_bytes = *for_gpus;
+  host.gpu_engine_bytes = for_gpus->bytes;
+  host.gpu_engine_id = for_gpus->id;
   return {};
 }
 

@@ -35,6 +35,10 @@ cd -- "$2" || exit 1
 umask 077
 comment=$1
 shift 2
+# Of a job that this shell is part of: orders to sbatch, and to srun in the new job.
+for name in $(env | sed -n -e 's/^\(SLURM_[A-Za-z0-9_]*\)=.*/\1/p' -e 's/^\(SRUN_[A-Za-z0-9_]*\)=.*/\1/p'); do
+  case $name in SLURM_CONF | SLURM_CLUSTERS) ;; *) unset "$name" ;; esac
+done
 exec 9>> submit.lock
 flock -w 60 9 2> /dev/null  # 1: it is locked; otherwise the file system may have no locks
 [ $? != 1 ] || { echo "the run is being submitted already" >&2; exit 1; }
