@@ -96,10 +96,8 @@ Result<> Hosts::start(const Start& start) const {
     if (!start.begin_with.empty()) launch.begin_with = start.begin_with[i];
     const Result<std::string> text = runs::launch_text(launch);
     if (!text) return fail(text);
-    if (Result<> put = node.put_bytes(*text, share.run_dir() + "/launch.json", 0600); !put)
-      return put;
-    const Result<runs::Status> status =
-        start_supervisor(node, share, start.secret, remote::has_start_script(start.place.target));
+    const Result<runs::Status> status = start_supervisor(
+        node, share, *text, start.secret, remote::has_start_script(start.place.target));
     if (!status) return fail(status);
     // The first host has opened the rendezvous; the others get its address.
     if (i == 0 && status->state) launch.rendezvous_port = status->state->port;
