@@ -16,11 +16,6 @@ constexpr milliseconds kFirstPause{10};
 constexpr milliseconds kMaxPause{200};
 constexpr size_t kUsualRead = 64 << 10;
 
-/// libssh's own closing would speak of a channel that the host never opened, and the host hangs up.
-struct Unopened {
-  void operator()(ssh_channel channel) const { ssh_channel_free(channel); }
-};
-
 Error lost(ssh_session session, const std::string& host_name) {
   return {fmt::format("{}: the connection is lost: {}", host_name, ssh_get_error(session))};
 }
@@ -99,23 +94,19 @@ bool OwnConnection::take_in() { return remote::take_in(session_.get()); }
 
 void OwnConnection::hang_up() { shutdown(ssh_get_fd(session_.get()), SHUT_RDWR); }
 
-Result<std::unique_ptr<Streams>> OwnConnection::open(const std::string& host_name,
-                                                     const char* command,
-                                                     Clock::time_point deadline) {
+/// A new one, once the host has room for it.
+Result<OwnConnection::Spare> OwnConnection::open_channel(const std::string& host_name,
+                                                         Clock::time_point deadline) {
   const Clock::time_point begun = Clock::now();
   milliseconds pause = kFirstPause;
   const ssh_session session = session_.get();
-  Channel channel;
-  while (!channel) {
-    std::unique_ptr<ssh_channel_struct, Unopened> next(ssh_channel_new(session));
+  for (;;) {
+    Spare next(ssh_channel_new(session));
     if (!next) return tl::unexpected(lost(session, host_name));
     const int answer =
         until_done(session, deadline, [&] { return ssh_channel_open_session(next.get()); });
     if (answer == SSH_AGAIN) return tl::unexpected(silent(host_name, begun));
-    if (answer == SSH_OK) {
-      channel.reset(next.release());
-      break;
-    }
+    if (answer == SSH_OK) return next;
     if (!ssh_is_connected(session)) return tl::unexpected(lost(session, host_name));
     if (Clock::now() >= std::min(deadline, begun + kRoomPatience))
       return fail(
@@ -125,11 +116,54 @@ Result<std::unique_ptr<Streams>> OwnConnection::open(const std::string& host_nam
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, kMaxPause);
   }
+}
+
+/// nullptr: there is none, or the host has refused or closed it.
+Result<OwnConnection::Spare> OwnConnection::take_spare(const std::string& host_name,
+                                                       Clock::time_point deadline) {
+  const Clock::time_point begun = Clock::now();
+  Spare spare = std::move(spare_);
+  if (!spare) return spare;
+  const int answer =
+      until_done(session_.get(), deadline, [&] { return ssh_channel_open_session(spare.get()); });
+  if (answer == SSH_AGAIN) return tl::unexpected(silent(host_name, begun));
+  if (answer == SSH_OK && ssh_channel_is_open(spare.get())) return spare;
+  if (!ssh_is_connected(session_.get())) return tl::unexpected(lost(session_.get(), host_name));
+  opens_several_ = false;
+  return Spare();
+}
+
+void OwnConnection::ask_for_spare() {
+  if (!opens_several_) return;
+  spare_.reset(ssh_channel_new(session_.get()));
+  if (spare_ && ssh_channel_open_session(spare_.get()) != SSH_ERROR) return;
+  spare_.reset();
+  opens_several_ = false;
+}
+
+Result<std::unique_ptr<Streams>> OwnConnection::open(const std::string& host_name,
+                                                     const char* command,
+                                                     Clock::time_point deadline) {
+  const Clock::time_point begun = Clock::now();
+  const ssh_session session = session_.get();
+  Result<Spare> taken = take_spare(host_name, deadline);
+  if (!taken) return fail(taken);
+  const bool was_spare = *taken != nullptr;
+  if (!was_spare) taken = open_channel(host_name, deadline);
+  if (!taken) return fail(taken);
+  Channel channel(taken->release());
   const int answer = until_done(session, deadline,
                                 [&] { return ssh_channel_request_exec(channel.get(), command); });
-  if (answer == SSH_OK) return std::make_unique<ChannelStreams>(session, std::move(channel));
+  if (answer == SSH_OK) {
+    ask_for_spare();
+    return std::make_unique<ChannelStreams>(session, std::move(channel));
+  }
   if (answer == SSH_AGAIN) return tl::unexpected(silent(host_name, begun));
   if (!ssh_is_connected(session)) return tl::unexpected(lost(session, host_name));
+  if (was_spare) {  // the host may have closed it just now
+    opens_several_ = false;
+    return open(host_name, command, deadline);
+  }
   return fail("{}: the host refuses to run a program ({})", host_name, ssh_get_error(session));
 }
 

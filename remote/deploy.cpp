@@ -235,18 +235,18 @@ Result<bool> is_deployed(Node& node, const std::string& root, const std::string&
   return is_whole(node, *folder + "/engines", bundle->id);
 }
 
-Result<uint64_t> bytes_to_deploy(Node& node, const std::string& root, const std::string& engine,
-                                 Devices devices) {
+Result<Undeployed> look_for_engine(Node& node, const std::string& root, const std::string& engine,
+                                   Devices devices) {
   const Result<Bundle> bundle = bundle_of(engine, devices);
   if (!bundle) return fail(bundle);
   const Result<std::string> folder = node.expand(root);
   if (!folder) return fail(folder);
   const Result<bool> whole = is_whole(node, *folder + "/engines", bundle->id);
   if (!whole) return fail(whole);
-  if (*whole) return 0;
+  if (*whole) return Undeployed{.id = bundle->id};
   const Result<Missing> files = missing(node, *bundle, *folder + "/blobs", Likeness::size);
   if (!files) return fail(files);
-  return files->to_send;
+  return Undeployed{.bytes = files->to_send};
 }
 
 Result<> purge(Node& node, const std::string& root) {

@@ -29,10 +29,13 @@ Result<Deployed> deploy(Node& node, const std::string& root, const std::string& 
 Result<bool> is_deployed(Node& node, const std::string& root, const std::string& engine,
                          Devices devices = Devices::cpus);
 
-/// Bytes that `deploy` would send now. Libraries that the node has are known by their sizes
-/// alone.
-Result<uint64_t> bytes_to_deploy(Node& node, const std::string& root, const std::string& engine,
-                                 Devices devices = Devices::cpus);
+/// What `deploy` would have to do now.
+struct Undeployed {
+  std::string id = {};  // of the engine where it is there whole, else empty
+  uint64_t bytes = 0;   // to be sent; libraries that the node has are known by their sizes alone
+};
+Result<Undeployed> look_for_engine(Node& node, const std::string& root, const std::string& engine,
+                                   Devices devices = Devices::cpus);
 
 /// Removes all engines from under `root`. Run directories stay.
 Result<> purge(Node& node, const std::string& root);

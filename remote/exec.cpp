@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <sstream>
 
 #include "base/clock.h"
 #include "base/excerpt.h"
@@ -301,6 +302,10 @@ Result<Greeting> greet(Connection& connection, const std::string& host_name,
   const char* text = said->out.data();
   if (std::from_chars(text, text + said->out.size(), there).ec == std::errc())
     greeting.clock_ahead = ahead(there, hello.begun_unix(), answered);
+  std::istringstream lines(said->out);
+  std::string clock;
+  std::getline(lines, clock);
+  if (std::getline(lines, greeting.home) && !greeting.home.starts_with('/')) greeting.home.clear();
   return greeting;
 }
 

@@ -41,6 +41,7 @@ struct Range {
 struct Greeting {
   std::chrono::milliseconds shell_start{0};  // how long the login shell takes to run a command
   double clock_ahead = 0;                    // seconds, of the node's clock; 0: none to be seen
+  std::string home = {};                     // empty: it could not be entered
 };
 
 struct Put {

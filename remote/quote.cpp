@@ -15,7 +15,7 @@ const char* const kReadArguments =
 const char* const kSayClock =
     "exec /bin/sh -c '"
     "echo heddle-output-begins $$; echo heddle-output-begins $$ >&2; "
-    "date +%s.%N'";
+    "date +%s.%N; cd && pwd -P'";
 
 std::string quote(std::string_view argument) {
   std::string text = "'";

@@ -19,7 +19,8 @@ std::string quote_line(const std::vector<std::string>& argv);
 /// rest of stdin. Its text means the same to sh, bash, zsh, csh and fish.
 extern const char* const kReadArguments;
 
-/// The same for the first look at a host: reads nothing and prints the host's time, Unix seconds.
+/// The same for the first look at a host: reads nothing and prints the host's time, Unix seconds,
+/// then the home folder where it can be entered.
 extern const char* const kSayClock;
 
 /// Both commands print this on stdout and on stderr first, followed by the number of their process

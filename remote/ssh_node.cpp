@@ -64,7 +64,7 @@ Source source_of(std::string bytes) {
 }
 
 SshNode::SshNode(std::shared_ptr<SshSession> session)
-    : Node(session->host_name()), session_(std::move(session)) {}
+    : Node(session->host_name()), session_(std::move(session)), home_(session_->greeting().home) {}
 
 Result<Completed> SshNode::run(const Command& command) {
   const Source input = command.input.empty() ? Source() : source_of(command.input);

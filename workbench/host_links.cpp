@@ -224,15 +224,13 @@ Result<MeasuredLinks> measure_links(const remote::Target& target, const Nodes& n
 
 Result<std::vector<std::string>> engines_there(const remote::Target& target, const Nodes& nodes) {
   std::vector<std::string> engines;
-  const Result<remote::Bundle> bundle = remote::bundle_of(engine_path(), remote::Devices::cpus);
-  if (!bundle) return fail(bundle);
   for (const auto& node : nodes) {
     const Result<std::string> folder = node->expand(target.root);
     if (!folder) return fail(folder);
-    const auto missing = remote::bytes_to_deploy(*node, target.root, engine_path());
-    if (!missing) return fail(missing);
-    if (*missing > 0) return std::vector<std::string>{};
-    engines.push_back(fmt::format("{}/engines/{}/heddle-engine", *folder, bundle->id));
+    const auto there = remote::look_for_engine(*node, target.root, engine_path());
+    if (!there) return fail(there);
+    if (there->id.empty()) return std::vector<std::string>{};
+    engines.push_back(fmt::format("{}/engines/{}/heddle-engine", *folder, there->id));
   }
   return engines;
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <set>
+#include <sstream>
 
 #include "base/plain_file.h"
 #include "engine/checkpoint/companions.h"
@@ -144,6 +145,12 @@ std::string blob_id(const std::vector<File>& files) {
   return remote::sha256(list);
 }
 
+// $1, …: files. A line each: its size, or nothing where it is none.
+constexpr const char* kSizes = R"sh(
+for file; do
+  if [ -f "$file" ]; then stat -L -c %s -- "$file" || exit 1; else echo; fi
+done)sh";
+
 /// So many files in one go: the arguments of a program there are limited.
 constexpr size_t kFilesAtOnce = 500;
 
@@ -196,23 +203,10 @@ std::string fault_of(const Input& input) {
   return bytes_of(*files) == 0 ? fmt::format("{} is empty", *input.path) : "";
 }
 
-/// Gives the input's path on the node.
-Result<std::string> send(remote::Node& node, const std::string& root,
-                         const std::vector<File>& files, const remote::Progress& progress) {
-  const std::string folder = fmt::format("{}/blobs/{}", root, blob_id(files));
-  std::vector<remote::Put> puts;
+Result<> send(remote::Node& node, const std::vector<remote::Put>& puts,
+              const remote::Progress& progress) {
   std::set<std::string> folders;
-  for (const File& file : files) {
-    const std::string to = folder + "/" + file.name;
-    std::error_code error;
-    const uint64_t size = fs::file_size(file.path, error);
-    const auto there = node.stat(to);
-    if (!there) return fail(there);
-    // A file has this name only once its hash was checked.
-    if (*there && (*there)->size == size) continue;
-    folders.insert(fs::path(to).parent_path());
-    puts.push_back({.from = file.path, .to = to, .sha256 = file.sha256});
-  }
+  for (const remote::Put& put : puts) folders.insert(fs::path(put.to).parent_path());
   for (const std::string& each : folders)
     if (const Result<> made = node.make_folders(each); !made) return fail(made);
   for (size_t at = 0; at < puts.size(); at += kFilesAtOnce) {
@@ -221,7 +215,44 @@ Result<std::string> send(remote::Node& node, const std::string& root,
     const Result<> sent = node.put_files({begin, begin + count}, progress);
     if (!sent) return fail(sent);
   }
-  return folder + "/" + fs::path(files[0].name).begin()->string();
+  return {};
+}
+
+std::string blob_folder(const std::string& root, const std::vector<File>& files) {
+  return fmt::format("{}/blobs/{}", root, blob_id(files));
+}
+
+/// The files that the node does not have yet, an input each.
+Result<std::vector<std::vector<remote::Put>>> missing_there(remote::Node& node,
+                                                            const std::string& root,
+                                                            const Shipment& shipment) {
+  std::vector<std::vector<remote::Put>> inputs;
+  std::vector<remote::Put> all;
+  for (const std::vector<File>& files : shipment.blobs) {
+    std::vector<remote::Put>& puts = inputs.emplace_back();
+    const std::string folder = blob_folder(root, files);
+    for (const File& file : files)
+      puts.push_back({.from = file.path, .to = folder + "/" + file.name, .sha256 = file.sha256});
+    all.insert(all.end(), puts.begin(), puts.end());
+  }
+  std::set<std::string> there;
+  for (size_t at = 0; at < all.size(); at += kFilesAtOnce) {
+    const size_t end = std::min(at + kFilesAtOnce, all.size());
+    remote::Command look{.argv = {"/bin/sh", "-c", kSizes, "sh"}};
+    for (size_t i = at; i < end; ++i) look.argv.push_back(all[i].to);
+    const Result<std::string> answer = node.run_checked(look);
+    if (!answer) return fail(answer);
+    std::istringstream lines(*answer);
+    std::string size;
+    for (size_t i = at; i < end && std::getline(lines, size); ++i) {
+      std::error_code error;
+      if (size == std::to_string(fs::file_size(all[i].from, error))) there.insert(all[i].to);
+    }
+  }
+  // A file has this name only once its hash was checked.
+  for (std::vector<remote::Put>& puts : inputs)
+    std::erase_if(puts, [&](const remote::Put& put) { return there.contains(put.to); });
+  return inputs;
 }
 
 }  // namespace
@@ -299,10 +330,12 @@ Result<recipe::Recipe> ship(const Shipment& shipment, remote::Node& node, const 
   recipe::Recipe there = shipment.recipe;
   // Its patterns are files by now: it has the same inputs again.
   const std::vector<Input> inputs = inputs_of(there);
+  const auto missing = missing_there(node, root, shipment);
+  if (!missing) return fail(missing);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    Result<std::string> path = send(node, root, shipment.blobs[i], sending);
-    if (!path) return fail(path);
-    *inputs[i].path = std::move(*path);
+    const std::vector<File>& files = shipment.blobs[i];
+    if (const Result<> sent = send(node, (*missing)[i], sending); !sent) return fail(sent);
+    *inputs[i].path = blob_folder(root, files) + "/" + fs::path(files[0].name).begin()->string();
   }
   return there;
 }

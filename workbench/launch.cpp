@@ -153,13 +153,11 @@ class Attempt {
     if (!key) return fail(key);
     place_.end_key = *key;
     const std::string folder = folder_name(run_.name);
-    if (const Result<> made = make_roots(); !made) return made;
+    if (const Result<> made = make_roots(folder); !made) return made;
     if (const Result<> brought = bring_engines(); !brought) return brought;
     if (const Result<> brought = bring_inputs(); !brought) return brought;
-    // A cluster's parts are all brought to its login node.
     for (size_t part = 0; part < request_.target.parts(); ++part)
-      if (Result<> ready = prepare_part(std::min(part, nodes_.size() - 1), folder); !ready)
-        return ready;
+      if (Result<> ready = prepare_part(part, folder); !ready) return ready;
     if (const Result<> brought = bring_tokens(); !brought) return brought;
     // Before anything is started, so that what runs can always be found.
     std::string run_dir = place_.shares[0].run_dir();
@@ -170,31 +168,40 @@ class Attempt {
     return begun;
   }
 
-  Result<> make_roots() {
+  /// Hosts may share a home: each share has a folder of its own.
+  std::string part_folder(const std::string& folder, size_t part) const {
+    return request_.target.parts() > 1 ? fmt::format("{}-{}", folder, part) : folder;
+  }
+
+  /// A cluster's parts are all brought to its login node.
+  size_t node_of(size_t part) const { return std::min(part, nodes_.size() - 1); }
+
+  /// The root, with the folders of its engines and of this run, in one go.
+  Result<> make_roots(const std::string& folder) {
     for (size_t i = 0; i < nodes_.size(); ++i) {
       Result<std::string> root = nodes_[i]->expand(request_.target.root);
       if (!root) return fail(root);
-      if (const Result<> made = remote::make_private_root(*nodes_[i], *root, {"runs"}); !made)
+      std::vector<std::string> folders{"runs"};
+      if (!backend_.has_our_files()) folders.insert(folders.end(), {"engines", "blobs"});
+      for (size_t part = 0; part < request_.target.parts(); ++part)
+        if (node_of(part) == i) folders.push_back("runs/" + part_folder(folder, part));
+      if (const Result<> made = remote::make_private_root(*nodes_[i], *root, folders); !made)
         return made;
       there_[i].root = std::move(*root);
     }
     return {};
   }
 
-  Result<> prepare_part(size_t node_number, const std::string& folder) {
-    remote::Node& node = *nodes_[node_number];
-    const OnNode& there = there_[node_number];
+  Result<> prepare_part(size_t part, const std::string& folder) {
+    remote::Node& node = *nodes_[node_of(part)];
+    const OnNode& there = there_[node_of(part)];
     const auto parts = static_cast<int64_t>(request_.target.parts());
     const auto ranks = static_cast<int32_t>(checked_.parsed.recipe.hardware.ranks / parts);
-    // Hosts may share a home: each share has a folder of its own.
-    const size_t index = place_.shares.size();
-    const std::string part = parts > 1 ? fmt::format("-{}", index) : "";
     Share share{.root = there.root,
-                .folder = folder + part,
+                .folder = part_folder(folder, part),
                 .engine_id = there.engine_id,
-                .first_rank = static_cast<int32_t>(index) * ranks,
+                .first_rank = static_cast<int32_t>(part) * ranks,
                 .local_ranks = ranks};
-    if (Result<> made = node.make_folders(share.run_dir()); !made) return made;
     recipe::Recipe recipe = there.recipe;
     // A container has no cache of the host's.
     const bool own_cache = request_.target.data_root.empty() && request_.target.container.empty();
@@ -241,6 +248,9 @@ class Attempt {
     const std::string what = bringing("the engine");
     if (const Result<> told = tell(what); !told) return told;
     if (backend_.has_our_files()) return {};
+    for (size_t i = 0; i < nodes_.size(); ++i)
+      there_[i].engine_id = device_.gpus ? now_.hosts[i].gpu_engine_id : now_.hosts[i].engine_id;
+    if (std::ranges::none_of(there_, &std::string::empty, &OnNode::engine_id)) return {};
     const auto devices = device_.gpus ? remote::Devices::gpus : remote::Devices::cpus;
     std::vector<remote::Deployed> brought;
     if (nodes_.size() == 1) {

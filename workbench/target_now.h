@@ -25,6 +25,9 @@ struct HostNow {
   // has some and there is a plug-in.
   uint64_t engine_bytes = 0;
   uint64_t gpu_engine_bytes = 0;
+  // The engine's id where it is there whole.
+  std::string engine_id = {};
+  std::string gpu_engine_id = {};
 };
 
 struct TargetNow {

@@ -152,8 +152,8 @@ class FieldHostsTest : public QObject {
     QTest::addColumn<QString>("said");
     QTest::newRow("another shell") << "exec /bin/dash"
                                    << "it said: nothing";
-    QTest::newRow("one that is not there") << "exec zsh"
-                                           << "zsh: not found";
+    QTest::newRow("one that is not there") << "exec no-such-shell"
+                                           << "no-such-shell: not found";
     QTest::newRow("a program") << "exec cat"
                                << "it said: nothing";
     QTest::newRow("an end") << "echo no more; exit 0"

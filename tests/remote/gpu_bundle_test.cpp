@@ -165,11 +165,11 @@ class GpuBundleTest : public QObject {
     QVERIFY(node);
     const auto bundle = bundle_of(kEngine, Devices::gpus);
     QVERIFY(bundle);
-    const auto expected = bytes_to_deploy(*node, "~/.heddle", kEngine, Devices::gpus);
+    const auto expected = look_for_engine(*node, "~/.heddle", kEngine, Devices::gpus);
     const auto deployed = deploy(*node, "~/.heddle", kEngine, {}, Devices::gpus);
     QVERIFY2(deployed, deployed ? "" : deployed.error().message.c_str());
     QVERIFY(expected);
-    QCOMPARE(*expected, deployed->sent_bytes);
+    QCOMPARE(expected->bytes, deployed->sent_bytes);
     const auto files = node->run_checked({.argv = {deployed->engine, "open"}});
     QVERIFY2(files, files ? "" : files.error().message.c_str());
     for (const std::string& file : lines_of(*files))

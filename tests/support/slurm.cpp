@@ -94,10 +94,13 @@ std::string short_host_name() {
 
 /// At most half a minute: whoever needs it finds out.
 template <typename Done>
-void await(Done done) {
+bool await(Done done) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (!done() && std::chrono::steady_clock::now() < deadline)
+  while (!done()) {
+    if (std::chrono::steady_clock::now() >= deadline) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return true;
 }
 
 std::string text_of(const std::string& file) {
@@ -203,6 +206,17 @@ remote::Target Slurm::target(int nodes) const {
   target.job->partition = "train";
   target.job->nodes = nodes;
   return target;
+}
+
+bool Slurm::start_now(const std::string& job) const {
+  const auto is_pending = [&] {
+    return ask({"squeue", "-h", "-j", job, "-o", "%T"}) == "PENDING\n";
+  };
+  if (!await(is_pending)) return false;
+  // A node refuses a job of the second in which it ended the attempt before ("credential revoked").
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  ask({"scontrol", "update", "JobId=" + job, "StartTime=now"});
+  return true;
 }
 
 std::string Slurm::ask(const std::vector<std::string>& words) const {

@@ -38,6 +38,10 @@ class Slurm {
   /// "cluster": this machine as its login node, jobs of `nodes` nodes of the partition "train".
   remote::Target target(int nodes = 1) const;
 
+  /// Has a job start that was put back into the queue; Slurm would wait two minutes. False: it is
+  /// not in the queue.
+  bool start_now(const std::string& job) const;
+
   /// A command's stdout; what it says else on stderr, and an empty text.
   std::string ask(const std::vector<std::string>& words) const;
 

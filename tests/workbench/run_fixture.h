@@ -121,8 +121,17 @@ struct RunFixture {
                            kPatience);
   }
 
+  /// False: it has ended before, or does not get there.
   bool reaches_step(storage::RunId run, int64_t step) const {
-    return QTest::qWaitFor([&] { return detail(run).summary.steps >= step; }, kPatience);
+    storage::RunSummary now;
+    const auto is_settled = [&] {
+      now = detail(run).summary;
+      return now.steps >= step || storage::has_ended(now.state);
+    };
+    if (QTest::qWaitFor(is_settled, kPatience) && now.steps >= step) return true;
+    qWarning("%s after %lld steps: %s", storage::to_string(now.state).c_str(),
+             static_cast<long long>(now.steps), now.cause.c_str());
+    return false;
   }
 
   /// Every record of the run's directory is in the store, once.

@@ -21,6 +21,7 @@ class SlurmFaultsTest : public QObject {
   std::unique_ptr<test::Slurm> slurm_;
   std::unique_ptr<SlurmFixture> fixture_;
   std::string stopped_;  // a daemon
+  std::string down_;     // a node
 
   bool all_idle() const {
     return QTest::qWaitFor(
@@ -28,6 +29,13 @@ class SlurmFaultsTest : public QObject {
           return slurm_->ask({"sinfo", "-h", "-p", "train", "-o", "%D %T"}) == "2 idle\n";
         },
         RunFixture::kPatience);
+  }
+
+  /// Until the case's end; its jobs lose it.
+  void set_down(const std::string& node) {
+    down_ = node;
+    slurm_->ask({"scontrol", "update", "NodeName=" + node, "State=DOWN", "Reason=test"});
+    slurm_->ask({"scontrol", "update", "NodeName=" + node, "State=DRAIN", "Reason=test"});
   }
 
   /// The cluster behind the node's sshd.
@@ -63,6 +71,8 @@ class SlurmFaultsTest : public QObject {
     if (!slurm_) return;
     slurm_->ask({"scancel", "--me"});
     if (!stopped_.empty()) slurm_->start_again(std::exchange(stopped_, {}));
+    if (!down_.empty())
+      slurm_->ask({"scontrol", "update", "NodeName=" + std::exchange(down_, {}), "State=RESUME"});
     QVERIFY(all_idle());
   }
 
@@ -89,15 +99,25 @@ class SlurmFaultsTest : public QObject {
     QVERIFY(all_idle());
   }
 
-  // Without its slurmd nobody ends the job's processes there: they see that it begins again.
+  // Without its slurmd nobody ends the job's processes there: they see that it begins again. A node
+  // that its administrator sets down may be alive: its slurmd brings it back, unless it is drained.
+  void a_node_goes_down_data() {
+    QTest::addColumn<bool>("is_dead");
+    QTest::newRow("dead") << true;
+    QTest::newRow("set down") << false;
+  }
   void a_node_goes_down() {
+    QFETCH(bool, is_dead);
     LaunchRequest request = fixture_->job_request(400, 20);
     request.sets = {"checkpoint.every=5"};
     const auto run = fixture_->launched(request);
     QVERIFY(fixture_->reaches_step(run.id, 10));
     const std::string node = fixture_->in_queue(fixture_->job_of(run.id), "%N");
-    slurm_->stop(stopped_ = "slurmd." + node);
-    slurm_->ask({"scontrol", "update", "NodeName=" + node, "State=DOWN", "Reason=test"});
+    if (is_dead) slurm_->stop(stopped_ = "slurmd." + node);
+    set_down(node);
+    QTRY_COMPARE_WITH_TIMEOUT(fixture_->state(run.id), RunState::waiting, RunFixture::kPatience);
+    const std::string why = fixture_->detail(run.id).summary.cause;
+    QVERIFY2(why.starts_with("waits in train"), why.c_str());
     QVERIFY(fixture_->is_put_back(run.id));
     QTRY_COMPARE_WITH_TIMEOUT(fixture_->in_queue(fixture_->job_of(run.id)), std::string("RUNNING"),
                               60000);
@@ -107,6 +127,20 @@ class SlurmFaultsTest : public QObject {
     QVERIFY2(done.summary.state == RunState::done, done.summary.cause.c_str());
     QCOMPARE(done.summary.steps, int64_t{400});
     fixture_->verify_complete(run.id, 2);
+  }
+
+  // A run that keeps nothing to go on from is not put back.
+  void a_node_goes_down_under_a_run_without_checkpoints() {
+    LaunchRequest forgetful = fixture_->job_request(9999, 20);
+    forgetful.sets = {"checkpoint.enabled=false"};
+    const auto run = fixture_->launched(forgetful);
+    QVERIFY(fixture_->reaches_step(run.id, 3));
+    set_down(fixture_->in_queue(fixture_->job_of(run.id), "%N"));
+    QVERIFY(fixture_->ends(run.id));
+    const storage::RunSummary failed = fixture_->detail(run.id).summary;
+    QVERIFY2(failed.cause.find("NODE_FAIL") != std::string::npos,
+             fmt::format("{}: {}", storage::to_string(failed.state), failed.cause).c_str());
+    QCOMPARE(failed.state, RunState::failed);
   }
 
   // The other node's ranks would wait for the lost one until the time limit.

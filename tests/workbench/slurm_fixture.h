@@ -55,16 +55,13 @@ struct SlurmFixture : RunFixture {
 
   storage::RunState state(storage::RunId run) const { return detail(run).summary.state; }
 
-  /// Whether the run was put back into the queue; Slurm would wait two minutes, and does not.
+  /// Whether the run was put back into the queue, from which it goes on at once.
   bool is_put_back(storage::RunId run) const {
     const std::string job = job_of(run);
     if (!QTest::qWaitFor([&] { return in_queue(job) == "PENDING"; }, kPatience)) return false;
     if (!QTest::qWaitFor([&] { return state(run) == storage::RunState::waiting; }, kPatience))
       return false;
-    // Slurm may still be signalling the attempt before.
-    QTest::qWait(4000);
-    slurm.ask({"scontrol", "update", "JobId=" + job, "StartTime=now"});
-    return true;
+    return slurm.start_now(job);
   }
 
   /// It did all of its steps, each once, although it was interrupted.

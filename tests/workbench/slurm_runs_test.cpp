@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "base/secret.h"
 #include "tests/support/test_class.h"
@@ -48,6 +49,34 @@ class SlurmRunsTest : public QObject {
         slurm_->ask({"scontrol", "-o", "show", "job", fixture_->job_of(run.id)});
     QVERIFY2(job.find("JobName=heddle-debug ") != std::string::npos, job.c_str());
     QVERIFY2(job.find("JobState=COMPLETED") != std::string::npos, job.c_str());
+  }
+
+  // Who launches from inside another job has its variables, which sbatch would hand on to srun:
+  // these two are fatal together.
+  void a_job_from_inside_a_job() {
+    const std::map<std::string, std::string> outer{
+        {"SLURM_JOB_ID", "77"},       {"SLURM_NTASKS", "5"},         {"SLURM_CPUS_PER_TASK", "3"},
+        {"SLURM_MEM_PER_CPU", "100"}, {"SLURM_MEM_PER_NODE", "200"}, {"SRUN_CPUS_PER_TASK", "3"}};
+    for (const auto& [name, value] : outer) qputenv(name.c_str(), value.c_str());
+    const auto run = fixture_->launched(fixture_->job_request(5, 1, 2));
+    const bool ended = fixture_->ends(run.id);
+    for (const auto& [name, value] : outer) qunsetenv(name.c_str());
+    QVERIFY(ended);
+    const storage::RunSummary done = fixture_->detail(run.id).summary;
+    QVERIFY2(done.state == RunState::done, done.cause.c_str());
+  }
+
+  // Both begin at once on the same nodes: neither takes the other's port.
+  void two_runs_share_the_nodes() {
+    std::vector<storage::RunId> runs;
+    for (int i = 0; i < 2; ++i)
+      runs.push_back(fixture_->launched(fixture_->job_request(50, 5, 2)).id);
+    for (const storage::RunId run : runs) {
+      QVERIFY(fixture_->ends(run));
+      const storage::RunSummary done = fixture_->detail(run).summary;
+      QVERIFY2(done.state == RunState::done, done.cause.c_str());
+      QCOMPARE(done.steps, int64_t(50));
+    }
   }
 
   void nodes_share_the_ranks() {

@@ -30,14 +30,15 @@ Result<> look_for_files(HostNow& host, remote::Node& node, const remote::Target&
     if (!data) return fail(data);
     host.free_data_bytes = data->free_disk_bytes;
   }
-  const Result<uint64_t> bytes = remote::bytes_to_deploy(node, root, engine);
-  if (!bytes) return fail(bytes);
-  host.engine_bytes = *bytes;
+  const auto for_cpus = remote::look_for_engine(node, root, engine);
+  if (!for_cpus) return fail(for_cpus);
+  host.engine_bytes = for_cpus->bytes;
+  host.engine_id = for_cpus->id;
   if (!for_gpus_too) return {};
-  const Result<uint64_t> for_gpus =
-      remote::bytes_to_deploy(node, root, engine, remote::Devices::gpus);
+  const auto for_gpus = remote::look_for_engine(node, root, engine, remote::Devices::gpus);
   if (!for_gpus) return fail(for_gpus);
-  host.gpu_engine_bytes = *for_gpus;
+  host.gpu_engine_bytes = for_gpus->bytes;
+  host.gpu_engine_id = for_gpus->id;
   return {};
 }
 
@@ -95,10 +96,8 @@ Result<> Hosts::start(const Start& start) const {
     if (!start.begin_with.empty()) launch.begin_with = start.begin_with[i];
     const Result<std::string> text = runs::launch_text(launch);
     if (!text) return fail(text);
-    if (Result<> put = node.put_bytes(*text, share.run_dir() + "/launch.json", 0600); !put)
-      return put;
-    const Result<runs::Status> status =
-        start_supervisor(node, share, start.secret, remote::has_start_script(start.place.target));
+    const Result<runs::Status> status = start_supervisor(
+        node, share, *text, start.secret, remote::has_start_script(start.place.target));
     if (!status) return fail(status);
     // The first host has opened the rendezvous; the others get its address.
     if (i == 0 && status->state) launch.rendezvous_port = status->state->port;

@@ -35,6 +35,10 @@ cd -- "$2" || exit 1
 umask 077
 comment=$1
 shift 2
+# Of a job that this shell is part of: orders to sbatch, and to srun in the new job.
+for name in $(env | sed -n -e 's/^\(SLURM_[A-Za-z0-9_]*\)=.*/\1/p' -e 's/^\(SRUN_[A-Za-z0-9_]*\)=.*/\1/p'); do
+  case $name in SLURM_CONF | SLURM_CLUSTERS) ;; *) unset "$name" ;; esac
+done
 exec 9>> submit.lock
 flock -w 60 9 2> /dev/null  # 1: it is locked; otherwise the file system may have no locks
 [ $? != 1 ] || { echo "the run is being submitted already" >&2; exit 1; }
@@ -346,10 +350,11 @@ Result<runs::Status> SlurmCluster::state(remote::Node& node, const Share& share)
   // It has left the queue, and does not come back. One that was cancelled has left its secret.
   if (const Result<> gone = node.remove(share.run_dir() + "/" + remote::kJobSecret); !gone)
     return fail(gone);
-  // The supervisor's end file decides.
+  // The supervisor's end file decides, unless Slurm has stopped it because the node is lost. One
+  // that says "done" stays valid.
   const auto end = node.stat(runs::end_file(share.run_dir()));
   if (!end) return fail(end);
-  if (*end) return as(Condition::ended);
+  if (*end && !(*ended && remote::has_lost_node(**ended))) return as(Condition::ended);
   if (!*ended) return as(Condition::lost);
   runs::Status status = as(Condition::ended);
   const bool cancelled = remote::was_cancelled(**ended);

@@ -9,6 +9,13 @@ namespace heddle::workbench {
 
 namespace {
 
+// $1: the size of launch.json, which comes first on stdin; $2: its place; $3, …: the supervisor.
+constexpr const char* kStart = R"sh(
+umask 077
+head -c "$1" > "$2.part" && mv -f -- "$2.part" "$2" || exit 1
+shift 2
+exec "$@")sh";
+
 Result<runs::Status> run_supervise(remote::Node& node, const Share& share,
                                    std::vector<std::string> words, const std::string& option,
                                    const std::string& input) {
@@ -34,12 +41,21 @@ Result<runs::Status> run_supervise(remote::Node& node, const Share& share,
 
 }  // namespace
 
-Result<runs::Status> start_supervisor(remote::Node& node, const Share& share, const Secret& secret,
+Result<runs::Status> start_supervisor(remote::Node& node, const Share& share,
+                                      const std::string& launch, const Secret& secret,
                                       bool by_script) {
-  std::vector<std::string> words{share.engine()};
-  if (by_script) words = {"/bin/sh", share.run_dir() + "/" + remote::kStartScript};
+  std::vector<std::string> words{"/bin/sh",
+                                 "-c",
+                                 kStart,
+                                 "sh",
+                                 std::to_string(launch.size()),
+                                 share.run_dir() + "/launch.json"};
+  if (by_script)
+    words.insert(words.end(), {"/bin/sh", share.run_dir() + "/" + remote::kStartScript});
+  else
+    words.push_back(share.engine());
   Result<runs::Status> status =
-      run_supervise(node, share, std::move(words), "--secret-stdin", secret.hex() + "\n");
+      run_supervise(node, share, std::move(words), "--secret-stdin", launch + secret.hex() + "\n");
   if (status || !by_script) return status;
   const Result<std::string> fault = remote::prelude_fault(node, share.run_dir());
   if (fault && !fault->empty()) return fail("{}: {}", node.name(), *fault);

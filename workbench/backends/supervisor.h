@@ -12,10 +12,11 @@
 
 namespace heddle::workbench {
 
-/// Starts it. `secret`: the run's; what ends it is signed with it, and ranks of several hosts prove
-/// themselves with it. `by_script`: by the run directory's start.sh. Gives the run's status
-/// afterwards; the error is the engine's own words.
-Result<runs::Status> start_supervisor(remote::Node& node, const Share& share, const Secret& secret,
+/// Writes launch.json and starts it, in one go. `secret`: the run's; what ends it is signed with
+/// it, and ranks of several hosts prove themselves with it. `by_script`: by the run directory's
+/// start.sh. Gives the run's status afterwards; the error is the engine's own words.
+Result<runs::Status> start_supervisor(remote::Node& node, const Share& share,
+                                      const std::string& launch, const Secret& secret,
                                       bool by_script);
 
 /// `option`: "--status", "--stop", "--kill" … The rest is as when it is started.
