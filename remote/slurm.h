@@ -97,8 +97,6 @@ std::optional<EndedJob> ended_from_sacct(const std::string& printed);
 
 /// Whether a person, or an administrator, has ended it.
 bool was_cancelled(const EndedJob& job);
-/// Whether one of its nodes went down, and it was not put back.
-bool has_lost_node(const EndedJob& job);
 /// Why a job that left no end of its own is over: what happened, and what to do.
 std::string words_of(const EndedJob& job);
 

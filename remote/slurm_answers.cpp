@@ -146,8 +146,6 @@ std::optional<EndedJob> ended_from_sacct(const std::string& printed) {
 
 bool was_cancelled(const EndedJob& job) { return job.state == "CANCELLED"; }
 
-bool has_lost_node(const EndedJob& job) { return job.state == "NODE_FAIL"; }
-
 std::string words_of(const EndedJob& job) {
   struct State {
     const char* slurms;

@@ -129,20 +129,6 @@ class SlurmFaultsTest : public QObject {
     fixture_->verify_complete(run.id, 2);
   }
 
-  // A run that keeps nothing to go on from is not put back.
-  void a_node_goes_down_under_a_run_without_checkpoints() {
-    LaunchRequest forgetful = fixture_->job_request(9999, 20);
-    forgetful.sets = {"checkpoint.enabled=false"};
-    const auto run = fixture_->launched(forgetful);
-    QVERIFY(fixture_->reaches_step(run.id, 3));
-    set_down(fixture_->in_queue(fixture_->job_of(run.id), "%N"));
-    QVERIFY(fixture_->ends(run.id));
-    const storage::RunSummary failed = fixture_->detail(run.id).summary;
-    QVERIFY2(failed.cause.find("NODE_FAIL") != std::string::npos,
-             fmt::format("{}: {}", storage::to_string(failed.state), failed.cause).c_str());
-    QCOMPARE(failed.state, RunState::failed);
-  }
-
   // The other node's ranks would wait for the lost one until the time limit.
   void a_part_that_fails_ends_the_run() {
     const auto run = fixture_->launched(fixture_->job_request(9999, 20, 2));

@@ -350,11 +350,10 @@ Result<runs::Status> SlurmCluster::state(remote::Node& node, const Share& share)
   // It has left the queue, and does not come back. One that was cancelled has left its secret.
   if (const Result<> gone = node.remove(share.run_dir() + "/" + remote::kJobSecret); !gone)
     return fail(gone);
-  // The supervisor's end file decides, unless Slurm has stopped it because the node is lost. One
-  // that says "done" stays valid.
+  // The supervisor's end file decides.
   const auto end = node.stat(runs::end_file(share.run_dir()));
   if (!end) return fail(end);
-  if (*end && !(*ended && remote::has_lost_node(**ended))) return as(Condition::ended);
+  if (*end) return as(Condition::ended);
   if (!*ended) return as(Condition::lost);
   runs::Status status = as(Condition::ended);
   const bool cancelled = remote::was_cancelled(**ended);
