@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/file_lock.h"
+#include "base/read_json.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/runs/checkpoint_folder.h"
+#include "engine/runs/run_files.h"
 #include "remote/connect.h"
 #include "workbench/backend.h"
 #include "workbench/import.h"
@@ -39,6 +42,7 @@ rm -rf -- "$gathered.partial"
 mkdir -p -- "$gathered.partial"
 for folder do
   for file in "$folder"/*; do
+    [ -e "$file" ] || continue
     name=${file##*/}
     [ -e "$gathered.partial/$name" ] || ln -- "$file" "$gathered.partial/$name"
   done
@@ -115,6 +119,7 @@ Result<> RunCheckpoints::add_host(size_t host, const recipe::Checkpoint& checkpo
   std::ranges::sort(saved, [](const SavedCheckpoint& a, const SavedCheckpoint& b) {
     return checkpoint::is_newer(a.name, b.name);
   });
+  is_empty_ &= saved.empty();
   if (host != left_.front())
     std::erase_if(saved, [this](const SavedCheckpoint& one) {
       return std::ranges::find(saved_, one.name, &SavedCheckpoint::name) == saved_.end();
@@ -148,6 +153,23 @@ Result<checkpoint::Manifest> RunCheckpoints::look_at(const SavedCheckpoint& of) 
                   found->second, file.bytes);
   }
   return manifest;
+}
+
+bool RunCheckpoints::sees_all() const {
+  return std::ranges::none_of(folders_, [](const std::string& folder) { return folder.empty(); });
+}
+
+Result<std::vector<std::string>> RunCheckpoints::begun_with(size_t host) const {
+  const auto text = nodes_[host]->read(place_.shares[host].run_dir() + "/launch.json");
+  if (!text) return fail(text);
+  const auto launch = read_json(*text, runs::kRunFile);
+  if (!launch || !launch->is_object())
+    return fail("{}: launch.json of {} cannot be read", nodes_[host]->name(),
+                place_.shares[host].run_dir());
+  std::vector<std::string> paths;
+  for (const auto& path : launch->value("begin_with", nlohmann::json::array()))
+    if (path.is_string()) paths.push_back(path);
+  return paths;
 }
 
 Result<std::string> RunCheckpoints::gather(const SavedCheckpoint& of) const {
