@@ -67,6 +67,17 @@ Result<RunCheckpoints> RunCheckpoints::open(const storage::RunDetail& run) {
   return open_on(run, all);
 }
 
+Result<RunCheckpoints> RunCheckpoints::open_without(const storage::RunDetail& run,
+                                                    const std::vector<std::string>& without) {
+  const Result<Place> place = place_from_json(run.hosts);
+  if (!place) return fail("{}: {}", run.summary.name, place.error().message);
+  std::vector<size_t> left;
+  for (size_t host = 0; host < place->shares.size(); ++host)
+    if (std::ranges::find(without, place->target.part_name(host)) == without.end())
+      left.push_back(host);
+  return open_on(run, left);
+}
+
 Result<RunCheckpoints> RunCheckpoints::open_on(const storage::RunDetail& run,
                                                const std::vector<size_t>& left) {
   const std::string& name = run.summary.name;

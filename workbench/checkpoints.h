@@ -38,6 +38,10 @@ class RunCheckpoints {
   static Result<RunCheckpoints> open_on(const storage::RunDetail& run,
                                         const std::vector<size_t>& left);
 
+  /// The same, the hosts to leave out by name.
+  static Result<RunCheckpoints> open_without(const storage::RunDetail& run,
+                                             const std::vector<std::string>& without);
+
   const Place& place() const { return place_; }
   /// Checkpoints that every host has, newest first.
   const std::vector<SavedCheckpoint>& saved() const { return saved_; }

@@ -149,7 +149,7 @@ class RunFollower {
     for (size_t i = 0; i < feeds_.size(); ++i) {
       const Result<bool> some = read(i);
       if (some) {
-        is_back_ |= std::exchange(silent_[i], std::nullopt).has_value();
+        silent_[i].reset();
         came |= *some;
         continue;
       }
@@ -184,7 +184,9 @@ class RunFollower {
   Result<bool> read(size_t i) {
     HostFeed& feed = feeds_[i];
     if (feed.lost() && feed.drained()) return false;
+    const bool is_new = !feed.connected();
     if (Result<> connected = feed.connect(current_target()); !connected) return fail(connected);
+    is_back_ |= is_new && heard_[i] > 0;
     const bool forged = feed.forged();
     bool came = false;
     // As long as there is more than one piece, the pause between polls would only fall behind.

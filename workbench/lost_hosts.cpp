@@ -299,6 +299,20 @@ Loss loss_of(const storage::RunDetail& run) {
   return loss;
 }
 
+std::vector<std::vector<std::string>> choices_without(const storage::RunDetail& run) {
+  const auto place = place_from_json(run.hosts);
+  if (!place || run.summary.state != storage::RunState::lost || place->target.job ||
+      place->shares.size() < 2)
+    return {};
+  std::vector<std::vector<std::string>> choices;
+  const std::vector<std::string> lost = loss_of(run).hosts;
+  if (!lost.empty() && lost.size() < place->shares.size()) choices.push_back(lost);
+  for (const remote::Host& host : place->target.hosts)
+    if (std::vector one{host.name}; one != lost) choices.push_back(std::move(one));
+  choices.emplace_back();
+  return choices;
+}
+
 LossNote note_loss(const storage::RunDetail& run, const Place& place,
                    const std::vector<std::string>& hosts) {
   LossNote note;

@@ -27,6 +27,10 @@ struct Loss {
 
 Loss loss_of(const storage::RunDetail& run);
 
+/// The hosts that a lost run can be resumed without, the likeliest choice first; its last is none
+/// of them. Empty: it goes on where it was.
+std::vector<std::vector<std::string>> choices_without(const storage::RunDetail& run);
+
 /// For a run that is about to end as lost: the environment that it gets, and what happens next, in
 /// words for its cause.
 struct LossNote {
