@@ -112,11 +112,12 @@ uint16_t typed_port(std::string_view text) {
 
 void keep_keys(Target& target, const Target& before) {
   std::vector<std::string> endpoints;
-  for (const Host& host : target.hosts) {
-    endpoints.push_back(fmt::format("{}:{}", host.address, host.port));
-    if (const Result<Host> jump = parse_host(host.jump); jump)
-      endpoints.push_back(fmt::format("{}:{}", jump->address, jump->port));
-  }
+  for (const auto* hosts : {&target.hosts, &target.spares})
+    for (const Host& host : *hosts) {
+      endpoints.push_back(fmt::format("{}:{}", host.address, host.port));
+      if (const Result<Host> jump = parse_host(host.jump); jump)
+        endpoints.push_back(fmt::format("{}:{}", jump->address, jump->port));
+    }
   for (const AcceptedKey& key : before.accepted_keys)
     if (std::ranges::find(endpoints, key.endpoint) != endpoints.end())
       target.accepted_keys.push_back(key);
@@ -154,6 +155,30 @@ Result<> check_start_files(const Target& target) {
   return {};
 }
 
+Result<> check_host(const Target& target, const Host& host) {
+  if (host.is_this_machine() && target.hosts.size() + target.spares.size() > 1)
+    return fail("target {}: a host without an address; only {} has none", target.name,
+                kThisMachine);
+  if (host.jump.empty()) return {};
+  if (!host.proxy_command.empty())
+    return fail("target {}: {} has a host to go through and a ProxyCommand; valid: one of them",
+                target.name, host.name);
+  if (const Result<Host> jump = parse_host(host.jump); !jump)
+    return fail("target {}: jump of {}: {}", target.name, host.name, jump.error().message);
+  return {};
+}
+
+Result<> check_spares(const Target& target) {
+  if (target.job && !target.spares.empty())
+    return fail("target {}: the batch system chooses its nodes itself; valid: no spares",
+                target.name);
+  for (const Host& spare : target.spares)
+    if (std::ranges::find(target.hosts, spare.name, &Host::name) != target.hosts.end())
+      return fail("target {}: {} is one of its hosts; valid: another host as a spare", target.name,
+                  spare.name);
+  return {};
+}
+
 }  // namespace
 
 Result<> check(const Target& target) {
@@ -179,21 +204,10 @@ Result<> check(const Target& target) {
     if (const Result<> checked = check_folder(target, "data root", target.data_root); !checked)
       return checked;
   if (const Result<> checked = check_start_files(target); !checked) return checked;
-  for (const Host& host : target.hosts) {
-    if (host.is_this_machine() && target.hosts.size() > 1) {
-      return fail("target {}: a host without an address; only {} has none", target.name,
-                  kThisMachine);
-    }
-    if (!host.jump.empty()) {
-      if (!host.proxy_command.empty())
-        return fail("target {}: {} has a host to go through and a ProxyCommand; valid: one of them",
-                    target.name, host.name);
-      if (const Result<Host> jump = parse_host(host.jump); !jump) {
-        return fail("target {}: jump of {}: {}", target.name, host.name, jump.error().message);
-      }
-    }
-  }
-  return {};
+  for (const auto* hosts : {&target.hosts, &target.spares})
+    for (const Host& host : *hosts)
+      if (const Result<> checked = check_host(target, host); !checked) return checked;
+  return check_spares(target);
 }
 
 namespace {
@@ -209,6 +223,50 @@ json json_of(const JobRequest& request) {
   for (const JobField& field : batch_system(request.system)->fields)
     std::visit([&](auto member) { object[field.key] = request.*member; }, field.member);
   return object;
+}
+
+json json_of(const std::vector<Host>& hosts) {
+  json list = json::array();
+  for (const Host& host : hosts) {
+    list.push_back({{"name", host.name},
+                    {"address", host.address},
+                    {"user", host.user},
+                    {"port", host.port},
+                    {"identity_files", host.identity_files},
+                    {"identities_only", host.identities_only},
+                    {"jump", host.jump},
+                    {"host_key_alias", host.host_key_alias},
+                    {"known_hosts", host.known_hosts}});
+    json& item = list.back();
+    if (!host.certificate_files.empty()) item["certificate_files"] = host.certificate_files;
+    for (const auto& [key, field] : kRareFields)
+      if (!(host.*field).empty()) item[key] = host.*field;
+  }
+  return list;
+}
+
+std::vector<Host> hosts_from(const json& list) {
+  std::vector<Host> hosts;
+  for (const json& item : list) {
+    Host host;
+    host.name = item.value("name", host.name);
+    host.address = item.value("address", host.address);
+    host.user = item.value("user", host.user);
+    host.port = whole_or(item, "port", host.port);
+    host.identity_files = item.value("identity_files", host.identity_files);
+    // Saved by an older Heddle.
+    if (const std::string one = item.value("identity_file", ""); !one.empty())
+      host.identity_files = {one};
+    host.identities_only = item.value("identities_only", host.identities_only);
+    host.jump = item.value("jump", host.jump);
+    host.host_key_alias = item.value("host_key_alias", host.host_key_alias);
+    host.known_hosts = item.value("known_hosts", host.known_hosts);
+    host.certificate_files = item.value("certificate_files", host.certificate_files);
+    for (const auto& [key, field] : kRareFields) host.*field = item.value(key, "");
+    if (host.name.empty()) host.name = host.address;
+    hosts.push_back(std::move(host));
+  }
+  return hosts;
 }
 
 JobRequest request_from(const BatchSystem& system, const json& object) {
@@ -227,22 +285,7 @@ JobRequest request_from(const BatchSystem& system, const json& object) {
 }  // namespace
 
 std::string to_json(const Target& target) {
-  json hosts = json::array();
-  for (const Host& host : target.hosts) {
-    hosts.push_back({{"name", host.name},
-                     {"address", host.address},
-                     {"user", host.user},
-                     {"port", host.port},
-                     {"identity_files", host.identity_files},
-                     {"identities_only", host.identities_only},
-                     {"jump", host.jump},
-                     {"host_key_alias", host.host_key_alias},
-                     {"known_hosts", host.known_hosts}});
-    json& item = hosts.back();
-    if (!host.certificate_files.empty()) item["certificate_files"] = host.certificate_files;
-    for (const auto& [key, field] : kRareFields)
-      if (!(host.*field).empty()) item[key] = host.*field;
-  }
+  json hosts = json_of(target.hosts);
   json keys = json::array();
   for (const AcceptedKey& key : target.accepted_keys) {
     keys.push_back({{"endpoint", key.endpoint}, {"fingerprint", key.fingerprint}});
@@ -254,6 +297,7 @@ std::string to_json(const Target& target) {
   if (!target.prelude.empty()) object["prelude"] = target.prelude;
   if (!target.container.empty()) object["container"] = target.container;
   if (!target.data_root.empty()) object["data_root"] = target.data_root;
+  if (!target.spares.empty()) object["spares"] = json_of(target.spares);
   return json_text(object);
 }
 
@@ -271,25 +315,8 @@ Result<Target> target_from_json(const std::string& text) {
     target.public_addresses = object.value("public", target.public_addresses);
     for (const BatchSystem& system : batch_systems())
       if (object.contains(system.key)) target.job = request_from(system, object.at(system.key));
-    for (const json& item : object.at("hosts")) {
-      Host host;
-      host.name = item.value("name", host.name);
-      host.address = item.value("address", host.address);
-      host.user = item.value("user", host.user);
-      host.port = whole_or(item, "port", host.port);
-      host.identity_files = item.value("identity_files", host.identity_files);
-      // Saved by an older Heddle.
-      if (const std::string one = item.value("identity_file", ""); !one.empty())
-        host.identity_files = {one};
-      host.identities_only = item.value("identities_only", host.identities_only);
-      host.jump = item.value("jump", host.jump);
-      host.host_key_alias = item.value("host_key_alias", host.host_key_alias);
-      host.known_hosts = item.value("known_hosts", host.known_hosts);
-      host.certificate_files = item.value("certificate_files", host.certificate_files);
-      for (const auto& [key, field] : kRareFields) host.*field = item.value(key, "");
-      if (host.name.empty()) host.name = host.address;
-      target.hosts.push_back(host);
-    }
+    target.hosts = hosts_from(object.at("hosts"));
+    target.spares = hosts_from(object.value("spares", json::array()));
     for (const json& item : object.value("accepted_keys", json::array())) {
       target.accepted_keys.push_back({item.at("endpoint"), item.at("fingerprint")});
     }

@@ -68,6 +68,8 @@ struct Target {
   std::string container = {};
   /// The folder on each host for inputs and their tokens; empty: `root`.
   std::string data_root = {};
+  /// Hosts that run nothing until a run loses one of `hosts`: one of these then takes its place.
+  std::vector<Host> spares = {};
   bool operator==(const Target&) const = default;
 
   /// The number of machines that run ranks, each with its part of a run.

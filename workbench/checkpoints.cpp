@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/file_lock.h"
+#include "base/read_json.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/runs/checkpoint_folder.h"
+#include "engine/runs/run_files.h"
 #include "remote/connect.h"
 #include "workbench/backend.h"
 #include "workbench/import.h"
@@ -39,6 +42,7 @@ rm -rf -- "$gathered.partial"
 mkdir -p -- "$gathered.partial"
 for folder do
   for file in "$folder"/*; do
+    [ -e "$file" ] || continue
     name=${file##*/}
     [ -e "$gathered.partial/$name" ] || ln -- "$file" "$gathered.partial/$name"
   done
@@ -61,6 +65,17 @@ Result<RunCheckpoints> RunCheckpoints::open(const storage::RunDetail& run) {
   std::vector<size_t> all(place ? place->shares.size() : 0);
   std::iota(all.begin(), all.end(), size_t{0});
   return open_on(run, all);
+}
+
+Result<RunCheckpoints> RunCheckpoints::open_without(const storage::RunDetail& run,
+                                                    const std::vector<std::string>& without) {
+  const Result<Place> place = place_from_json(run.hosts);
+  if (!place) return fail("{}: {}", run.summary.name, place.error().message);
+  std::vector<size_t> left;
+  for (size_t host = 0; host < place->shares.size(); ++host)
+    if (std::ranges::find(without, place->target.part_name(host)) == without.end())
+      left.push_back(host);
+  return open_on(run, left);
 }
 
 Result<RunCheckpoints> RunCheckpoints::open_on(const storage::RunDetail& run,
@@ -115,6 +130,7 @@ Result<> RunCheckpoints::add_host(size_t host, const recipe::Checkpoint& checkpo
   std::ranges::sort(saved, [](const SavedCheckpoint& a, const SavedCheckpoint& b) {
     return checkpoint::is_newer(a.name, b.name);
   });
+  is_empty_ &= saved.empty();
   if (host != left_.front())
     std::erase_if(saved, [this](const SavedCheckpoint& one) {
       return std::ranges::find(saved_, one.name, &SavedCheckpoint::name) == saved_.end();
@@ -148,6 +164,23 @@ Result<checkpoint::Manifest> RunCheckpoints::look_at(const SavedCheckpoint& of) 
                   found->second, file.bytes);
   }
   return manifest;
+}
+
+bool RunCheckpoints::sees_all() const {
+  return std::ranges::none_of(folders_, [](const std::string& folder) { return folder.empty(); });
+}
+
+Result<std::vector<std::string>> RunCheckpoints::begun_with(size_t host) const {
+  const auto text = nodes_[host]->read(place_.shares[host].run_dir() + "/launch.json");
+  if (!text) return fail(text);
+  const auto launch = read_json(*text, runs::kRunFile);
+  if (!launch || !launch->is_object())
+    return fail("{}: launch.json of {} cannot be read", nodes_[host]->name(),
+                place_.shares[host].run_dir());
+  std::vector<std::string> paths;
+  for (const auto& path : launch->value("begin_with", nlohmann::json::array()))
+    if (path.is_string()) paths.push_back(path);
+  return paths;
 }
 
 Result<std::string> RunCheckpoints::gather(const SavedCheckpoint& of) const {

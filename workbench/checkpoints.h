@@ -38,17 +38,27 @@ class RunCheckpoints {
   static Result<RunCheckpoints> open_on(const storage::RunDetail& run,
                                         const std::vector<size_t>& left);
 
+  /// The same, the hosts to leave out by name.
+  static Result<RunCheckpoints> open_without(const storage::RunDetail& run,
+                                             const std::vector<std::string>& without);
+
   const Place& place() const { return place_; }
   /// Checkpoints that every host has, newest first.
   const std::vector<SavedCheckpoint>& saved() const { return saved_; }
   /// Their folder on the first host that is left, for messages.
   const std::string& folder() const { return folders_[left_.front()]; }
+  /// None of the hosts that are left has any: the run has saved nothing yet.
+  bool is_empty() const { return is_empty_; }
+  /// Whether every host's folder is seen, also those of hosts that are not left.
+  bool sees_all() const;
   std::string path(size_t host, const SavedCheckpoint& of) const {
     return folders_[host] + '/' + of.name;
   }
   /// Its manifest, once its hash is right and every file that it names is there in its length. An
   /// error says what is damaged.
   Result<checkpoint::Manifest> look_at(const SavedCheckpoint& of) const;
+  /// The checkpoints that the run itself began with, as that host that is left names them.
+  Result<std::vector<std::string>> begun_with(size_t host) const;
   /// Links the files of all hosts into one folder, which any layout can load; its path on the hosts
   /// that are left. An error: one of those does not see it.
   Result<std::string> gather(const SavedCheckpoint& of) const;
@@ -61,6 +71,7 @@ class RunCheckpoints {
   std::vector<std::string> folders_;  // by host; empty: of a host that is not left, and not seen
   std::vector<std::unique_ptr<remote::Node>> nodes_;  // by host; null: not left
   std::vector<SavedCheckpoint> saved_;
+  bool is_empty_ = true;
 };
 
 /// Reasons against a new run with these checkpoints: a fault at checkpoint.folder where that is a

@@ -10,7 +10,7 @@
 #include "engine/recipe/fault_lines.h"
 #include "storage/run_name.h"
 #include "workbench/backend.h"
-#include "workbench/fewer_hosts.h"
+#include "workbench/hosts_left.h"
 #include "workbench/targets.h"
 
 namespace heddle::workbench {
@@ -106,23 +106,49 @@ Result<std::vector<std::string>> resumed_before(storage::Reader& reader,
   return notes;
 }
 
-/// The layout of a run without some of its hosts.
-Result<FewerHosts> leave_out(const std::vector<std::string>& without, const storage::RunDetail& run,
-                             const recipe::Recipe& recipe) {
-  const auto place = place_from_json(run.hosts);
-  if (!place) return fail("{}: {}", run.summary.name, place.error().message);
-  if (place->target.job)
-    return fail("{} is a job of a batch system, which chooses the nodes itself", run.summary.name);
-  std::vector<std::string> names;
-  for (const remote::Host& host : place->target.hosts) names.push_back(host.name);
-  for (const std::string& name : without)
-    if (std::ranges::find(names, name) == names.end())
-      return fail("{} is no host of {}; valid: {}", name, run.summary.name, fmt::join(names, ", "));
-  std::vector<size_t> left;
-  for (size_t host = 0; host < names.size(); ++host)
-    if (std::ranges::find(without, names[host]) == without.end()) left.push_back(host);
-  if (left.empty()) return fail("without {} no host is left", fmt::join(without, ", "));
-  return fit_fewer_hosts(recipe, names.size(), std::move(left));
+/// On those hosts that are left the files of all hosts are gathered; a run that has none begins as
+/// it did before.
+Result<std::vector<std::vector<std::string>>> checkpoints_of(
+    const RunCheckpoints& checkpoints, const std::vector<SavedCheckpoint>& candidates,
+    const std::optional<HostsLeft>& fewer) {
+  std::vector<std::vector<std::string>> paths;
+  if (fewer) {
+    const auto gathered = candidates.empty()
+                              ? checkpoints.begun_with(fewer->left.front())
+                              : checkpoints.gather(candidates.front()).map([](std::string path) {
+                                  return std::vector{std::move(path)};
+                                });
+    if (!gathered) return fail(gathered);
+    paths.assign(fewer->hosts.size(), *gathered);
+    return paths;
+  }
+  for (size_t host = 0; host < checkpoints.place().shares.size(); ++host) {
+    paths.emplace_back();
+    for (const SavedCheckpoint& each : candidates)
+      paths.back().push_back(checkpoints.path(host, each));
+    if (!candidates.empty()) continue;
+    auto begun = checkpoints.begun_with(host);
+    if (!begun) return fail(begun);
+    paths.back() = std::move(*begun);
+  }
+  return paths;
+}
+
+/// Why none of a run's checkpoints can be used, and what can be done.
+std::string explain_damage(const RunCheckpoints& checkpoints, const ContinueRequest& request,
+                           const std::vector<std::string>& faults) {
+  const std::string& name = request.parent.summary.name;
+  std::string text = fmt::format(
+      "no checkpoint of {} is whole{}: {}{}", name,
+      request.without.empty() ? "" : fmt::format(" without {}", fmt::join(request.without, ", ")),
+      fmt::join(faults, "; "),
+      request.checkpoint.empty() ? "" : "; it saved " + names_of(checkpoints.saved()));
+  if (!request.without.empty() && !checkpoints.sees_all())
+    text += fmt::format(
+        "; the hosts share no root, and the rest of each checkpoint is on {}. Valid: heddle launch "
+        "--resume {}, once it answers again",
+        fmt::join(request.without, ", "), name);
+  return text;
 }
 
 }  // namespace
@@ -141,12 +167,14 @@ Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRe
   launch.recipe_text = request.recipe_text.empty() ? parent.recipe : request.recipe_text;
   launch.recipe_file = parent.summary.recipe_name + ".toml";
   launch.sets = request.sets;
-  std::vector<size_t> left;
+  std::optional<HostsLeft> fewer;
   if (!request.without.empty()) {
-    auto fewer = leave_out(request.without, parent, before.recipe);
-    if (!fewer) return fail(fewer);
-    left = std::move(fewer->hosts);
+    auto left = find_hosts_left(reader, request.without, parent, before.recipe);
+    if (!left) return fail(left);
+    fewer = std::move(*left);
     launch.sets.insert(launch.sets.begin(), fewer->sets.begin(), fewer->sets.end());
+    plan.hosts = fewer->words;
+    plan.notes = fewer->notes;
   }
   recipe::Parsed now = checkpoint::load_recipe(launch.recipe_text, launch.recipe_file, launch.sets);
   const std::string& old_folder = before.recipe.checkpoint.folder;
@@ -163,12 +191,15 @@ Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRe
   plan.notes.insert(plan.notes.end(), others->begin(), others->end());
 
   const auto checkpoints =
-      left.empty() ? RunCheckpoints::open(parent) : RunCheckpoints::open_on(parent, left);
+      fewer ? RunCheckpoints::open_on(parent, fewer->left) : RunCheckpoints::open(parent);
   if (!checkpoints) return fail(checkpoints);
-  if (checkpoints->saved().empty())
-    return fail("{} has no checkpoint: there is none in {}", name, checkpoints->folder());
+  const bool begins_again = checkpoints->is_empty() && request.may_begin_again;
+  if (checkpoints->saved().empty() && !begins_again)
+    return fail("{} has no checkpoint{}: there is none in {}", name,
+                checkpoints->is_empty() ? "" : " that all of its hosts have",
+                checkpoints->folder());
   const int64_t hosts = static_cast<int64_t>(checkpoints->place().target.parts());
-  if (hosts > 1 && left.empty() && now.recipe.hardware.ranks != before.recipe.hardware.ranks)
+  if (hosts > 1 && !fewer && now.recipe.hardware.ranks != before.recipe.hardware.ranks)
     return fail(
         "hardware.ranks: {} trained on {} ranks, and each of its {} hosts keeps the files of its "
         "own; valid: {}",
@@ -180,18 +211,24 @@ Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRe
     if (!wanted) return fail(wanted);
     candidates = {*wanted};
   }
+  std::vector<std::string> damage;
   while (!candidates.empty()) {
     const Judged judged = judge(*checkpoints, candidates.front(), now.recipe);
     if (judged.fault.empty()) break;
     if (!judged.damaged) return fail("{}", judged.fault);
-    plan.notes.push_back(judged.fault);
+    damage.push_back(judged.fault);
     candidates.erase(candidates.begin());
   }
-  if (candidates.empty())
-    return fail("no checkpoint of {} is whole: {}{}", name, fmt::join(plan.notes, "; "),
-                request.checkpoint.empty() ? "" : "; it saved " + names_of(checkpoints->saved()));
-  plan.from = candidates.front();
-  plan.path = checkpoints->path(left.empty() ? 0 : left.front(), plan.from);
+  if (candidates.empty() && !checkpoints->saved().empty())
+    return fail("{}", explain_damage(*checkpoints, request, damage));
+  plan.notes.insert(plan.notes.end(), damage.begin(), damage.end());
+  if (candidates.empty()) {
+    plan.path = "nothing: it has no checkpoint yet";
+    if (parent.summary.lineage) plan.from.step = parent.summary.lineage->step;
+  } else {
+    plan.from = candidates.front();
+    plan.path = checkpoints->path(fewer ? fewer->left.front() : 0, plan.from);
+  }
   plan.last_step = now.recipe.training.steps;
   if (plan.last_step <= plan.from.step)
     return fail(
@@ -211,26 +248,16 @@ Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRe
                     ? saves.folder
                     : kOwnFolder;
 
-  launch.target = with_keys_of_now(reader, checkpoints->place().target);
+  launch.target = with_keys_and_spares_of_now(reader, checkpoints->place().target);
   launch.begin.emplace();
   launch.begin->lineage = {request.kind, parent.summary.id, name, plan.from.step};
   launch.begin->shares_folder = resumes && shares_folder;
   // Ranks that find damage within a file take the one before.
-  if (!resumes || !request.checkpoint.empty()) candidates.resize(1);
-  if (!left.empty()) {
-    const auto gathered = checkpoints->gather(plan.from);
-    if (!gathered) return fail(gathered);
-    launch.begin->checkpoints.assign(left.size(), {*gathered});
-    std::vector<remote::Host> hosts_of_all = std::move(launch.target.hosts);
-    launch.target.hosts.clear();
-    for (const size_t host : left) launch.target.hosts.push_back(std::move(hosts_of_all[host]));
-    return plan;
-  }
-  for (size_t host = 0; host < checkpoints->place().shares.size(); ++host) {
-    launch.begin->checkpoints.emplace_back();
-    for (const SavedCheckpoint& each : candidates)
-      launch.begin->checkpoints.back().push_back(checkpoints->path(host, each));
-  }
+  if (!candidates.empty() && (!resumes || !request.checkpoint.empty())) candidates.resize(1);
+  auto paths = checkpoints_of(*checkpoints, candidates, fewer);
+  if (!paths) return fail(paths);
+  launch.begin->checkpoints = std::move(*paths);
+  if (fewer) launch.target = with_hosts(std::move(launch.target), std::move(fewer->hosts));
   return plan;
 }
 
@@ -239,6 +266,7 @@ std::string to_text(const Continuation& plan) {
   std::string text = fmt::format("{}, to step {} on {}\n  from {}\n", storage::words_of(from),
                                  count_text(static_cast<double>(plan.last_step)),
                                  plan.launch.target.name, plan.path);
+  if (!plan.hosts.empty()) text += fmt::format("  {}\n", plan.hosts);
   for (const recipe::Change& change : plan.changes)
     text += fmt::format("  with {} {} instead of {}\n", change.key, change.now, change.before);
   text += fmt::format("  checkpoints go to {}\n", plan.folder);

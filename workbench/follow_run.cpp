@@ -19,6 +19,7 @@
 #include "workbench/hooks.h"
 #include "workbench/host_feed.h"
 #include "workbench/import.h"
+#include "workbench/lost_hosts.h"
 #include "workbench/queue_pause.h"
 #include "workbench/run_watch.h"
 #include "workbench/targets.h"
@@ -183,7 +184,9 @@ class RunFollower {
   Result<bool> read(size_t i) {
     HostFeed& feed = feeds_[i];
     if (feed.lost() && feed.drained()) return false;
+    const bool is_new = !feed.connected();
     if (Result<> connected = feed.connect(current_target()); !connected) return fail(connected);
+    is_back_ |= is_new && heard_[i] > 0;
     const bool forged = feed.forged();
     bool came = false;
     // As long as there is more than one piece, the pause between polls would only fall behind.
@@ -218,10 +221,9 @@ class RunFollower {
     if (!failed) return false;
     for (size_t i = 0; i < feeds_.size(); ++i) {
       if (!silent_[i]) continue;
-      feeds_[i].leave(fmt::format(
-          "{} is lost: {}. The ranks of {} have ended: {}. heddle launch --resume RUN --without {} "
-          "goes on with fewer ranks, where the other hosts see all of the checkpoint",
-          feeds_[i].name(), trouble, failed->name(), failed->end()->cause, feeds_[i].name()));
+      feeds_[i].leave(fmt::format("{} is lost: {}. The ranks of {} have ended: {}",
+                                  feeds_[i].name(), trouble, failed->name(), failed->end()->cause));
+      lost_hosts_.push_back(feeds_[i].name());
       silent_[i].reset();
     }
     return true;
@@ -231,7 +233,7 @@ class RunFollower {
   Result<> look_after_supervisors() {
     const bool quiet = steady_clock::now() - quiet_since_ >= quiet_;
     const bool unsettled = std::ranges::any_of(feeds_, &HostFeed::unsettled);
-    if (!quiet && !adopted_ && !unsettled) return {};
+    if (!quiet && !adopted_ && !unsettled && !is_back_) return {};
     for (HostFeed& feed : feeds_) {
       if (feed.end() || feed.lost()) continue;
       const Result<runs::Status> status = feed.status();
@@ -241,6 +243,11 @@ class RunFollower {
         Result<std::string> cause = cause_of_loss(feed, status->condition);
         if (!cause) return fail(cause);
         feed.give_up(std::move(*cause));
+        // A person who takes its files away wants no more of it.
+        if (status->condition == Condition::lost && !feed.forged())
+          lost_hosts_.push_back(feed.name());
+        else
+          is_taken_away_ = true;
       }
       if (status->stopped && !std::exchange(stop_told_, true))
         line(telemetry::Level::warning,
@@ -249,6 +256,7 @@ class RunFollower {
                  "{} there lets it go on, and so does asking the run to stop",
                  feed.name(), status->state->supervisor.pid, status->state->supervisor.pid));
     }
+    is_back_ = false;
     if (quiet || adopted_) {
       quiet_since_ = steady_clock::now();
       quiet_ = std::min(2 * quiet_, kQuietMost);
@@ -352,18 +360,33 @@ class RunFollower {
     if (feeds_.size() == 1 && feeds_.front().end()) {
       if (Result<> taken = feeds_.front().take_end(); !taken) return taken;
     }
-    const Verdict verdict = verdict_of(feeds_);
+    Verdict verdict = verdict_of(feeds_);
+    if (const Result<> noted = note_lost_hosts(verdict); !noted) return noted;
     Result<> set = writer_.set_state(run_, verdict.state, verdict.cause, verdict.finished).get();
     changed_();
     if (set) hooks_.end();
     return set;
   }
 
+  /// Before it ends: from its end on it may go on by itself.
+  Result<> note_lost_hosts(Verdict& verdict) {
+    if (verdict.state != RunState::lost || lost_hosts_.empty() || is_taken_away_ ||
+        backend_of(place_.target).kind() != "ssh")
+      return {};
+    Result<storage::Reader> reader = storage::Reader::open(store_path_);
+    if (!reader) return fail(reader);
+    const auto run = reader->run(run_);
+    if (!run) return fail(run);
+    LossNote note = note_loss(*run, place_, lost_hosts_);
+    verdict.cause += note.words;
+    return writer_.set_environment(run_, std::move(note.environment)).get();
+  }
+
   /// The target as it is now: a person may have accepted a new key since the launch.
   remote::Target current_target() const {
     Result<storage::Reader> reader = storage::Reader::open(store_path_);
     if (!reader) return place_.target;
-    return with_keys_of_now(*reader, place_.target);
+    return with_keys_and_spares_of_now(*reader, place_.target);
   }
 
   /// A run is heard of when each of its hosts has answered.
@@ -426,10 +449,13 @@ class RunFollower {
   steady_clock::time_point quiet_since_;
   milliseconds quiet_ = kQuietFirst;
   std::vector<std::optional<steady_clock::time_point>> silent_;  // by feed: since when
-  std::vector<double> heard_;    // by feed: when it last answered, Unix seconds
-  double noted_ = 0;             // what of it the store has
-  Job job_;                      // as the store has it; without a number: none
-  bool quiet_in_queue_ = false;  // since it waits, there was nothing to read
+  std::vector<double> heard_;  // by feed: when it last answered, Unix seconds
+  double noted_ = 0;           // what of it the store has
+  Job job_;                    // as the store has it; without a number: none
+  bool is_back_ = false;       // a host answers again, which may have been restarted meanwhile
+  std::vector<std::string> lost_hosts_;  // by name
+  bool is_taken_away_ = false;           // its files have been touched on a host
+  bool quiet_in_queue_ = false;          // since it waits, there was nothing to read
   steady_clock::time_point job_look_;
   std::string silence_;         // the batch system does not answer: its words
   std::optional<double> lost_;  // since when a step fails

@@ -14,6 +14,7 @@
 #include "storage/queries.h"
 #include "workbench/follow_run.h"
 #include "workbench/import.h"
+#include "workbench/lost_hosts.h"
 #include "workbench/place.h"
 
 namespace heddle::workbench {
@@ -71,6 +72,13 @@ class Follower::Manager {
       const Result<storage::RunDetail> detail = reader->run(run.id);
       if (detail && !others_business(*detail)) follow(*detail);
     }
+    const Result<std::vector<storage::RunId>> lost = runs_to_go_on(*reader);
+    if (!lost) return;
+    for (const storage::RunId run : *lost) {
+      if (followed_.contains(run)) continue;
+      const Result<storage::RunDetail> detail = reader->run(run);
+      if (detail && loss_of(*detail).goes_on_soon && !detail->summary.trashed) follow(*detail);
+    }
   }
 
   /// A living launcher sees to a run until it is running; one that imports, to its end.
@@ -89,7 +97,10 @@ class Follower::Manager {
         if (changed_) changed_(run.summary.id);
       };
       const Result<> done = caught([&]() -> Result<> {
-        follow_run(store_path_, writer_, run, changed, std::move(stop));
+        if (storage::has_ended(run.summary.state))
+          go_on_by_itself(store_path_, writer_, run.summary.id, changed, std::move(stop));
+        else
+          follow_run(store_path_, writer_, run, changed, std::move(stop));
         return {};
       });
       over = done.has_value();

@@ -325,6 +325,8 @@ class Attempt {
     if (request_.begin) {
       const storage::Lineage& lineage = request_.begin->lineage;
       parts.launch.ancestry = {storage::to_string(lineage.kind), lineage.parent_name, lineage.step};
+      parts.launch.restarts = request_.begin->restarts;
+      parts.launch.restart_cause = request_.begin->restart_cause;
       parts.begin_with = request_.begin->checkpoints;
     }
     if (Result<> started = backend_.start(parts); !started) return started;
@@ -396,7 +398,7 @@ Result<LaunchRequest> request_of(const std::string& store_path, const storage::R
   LaunchRequest request;
   request.recipe_text = run.recipe;
   request.recipe_file = run.summary.recipe_name + ".toml";
-  request.target = with_keys_of_now(*reader, std::move(place->target));
+  request.target = with_keys_and_spares_of_now(*reader, std::move(place->target));
   request.name = run.summary.name;
   request.mode = mode;
   return request;

@@ -24,6 +24,8 @@ struct Begin {
   /// By host: folders of checkpoints there, the first that is whole is taken.
   std::vector<std::vector<std::string>> checkpoints;
   bool shares_folder = false;  // it saves where its parent did
+  int32_t restarts = 0;        // of a run that goes on by itself: how often it did so, all in all
+  std::string restart_cause = {};
 };
 
 struct LaunchRequest {

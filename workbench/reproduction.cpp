@@ -109,7 +109,7 @@ Result<Reproduction> plan_reproduction(storage::Reader& reader, const storage::R
   LaunchRequest& request = plan.request;
   request.recipe_text = run.recipe;
   request.recipe_file = summary.recipe_name + ".toml";
-  request.target = with_keys_of_now(reader, place->target);
+  request.target = with_keys_and_spares_of_now(reader, place->target);
   request.name = summary.name + " again";
   if (summary.lineage) {
     auto begin = begin_again(reader, run);

@@ -88,10 +88,11 @@ Result<SavedTarget> find_target(storage::Reader& reader, const std::string& name
   return fail("there is no target '{}'; valid: {}", name, names);
 }
 
-remote::Target with_keys_of_now(storage::Reader& reader, remote::Target target) {
+remote::Target with_keys_and_spares_of_now(storage::Reader& reader, remote::Target target) {
   Result<SavedTarget> saved = find_target(reader, target.name);
-  if (saved && saved->target.hosts == target.hosts)
-    target.accepted_keys = std::move(saved->target.accepted_keys);
+  if (!saved || saved->target.hosts != target.hosts) return target;
+  target.accepted_keys = std::move(saved->target.accepted_keys);
+  target.spares = std::move(saved->target.spares);
   return target;
 }
 

@@ -24,8 +24,9 @@ Result<std::vector<SavedTarget>> targets(storage::Reader& reader);
 /// The error names the targets that there are.
 Result<SavedTarget> find_target(storage::Reader& reader, const std::string& name);
 
-/// A run's target with the keys that a person has accepted for its hosts since the launch.
-remote::Target with_keys_of_now(storage::Reader& reader, remote::Target target);
+/// A run's target with the keys that a person has accepted for its hosts since the launch, and the
+/// spares that it has by now.
+remote::Target with_keys_and_spares_of_now(storage::Reader& reader, remote::Target target);
 
 /// Adds or replaces; refuses the name `this-machine` and what remote::check refuses.
 Result<> save_target(storage::Writer& writer, const SavedTarget& target);

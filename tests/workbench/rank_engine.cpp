@@ -95,15 +95,20 @@ int run_rank(const std::vector<std::string>& words) {
       exit(complain(appended.error().message, 1));
     }
   };
-  append(telemetry::Start{unix_now(),
-                          context->rank,
-                          context->launch.world_size,
-                          context->launch.mode,
-                          {{"engine", "rank_engine"}},
-                          {{"nodes", 0}}});
+  telemetry::Start start{unix_now(),
+                         context->rank,
+                         context->launch.world_size,
+                         context->launch.mode,
+                         {{"engine", "rank_engine"}},
+                         {{"nodes", 0}}};
+  if (context->launch.restarts > 0) {
+    start.facts["restarts"] = context->launch.restarts;
+    start.environment["restarted_after"] = context->launch.restart_cause;
+  }
+  append(start);
   int64_t step = *begun, saved_step = step;
   const auto save_if = [&](bool due) {
-    if (!due || folder.empty() || context->rank != 0 || saved_step == step) return;
+    if (!due || folder.empty() || context->local_rank != 0 || saved_step == step) return;
     saved_step = step;
     if (const auto saved = save(folder, step, recipe); !saved)
       exit(complain(saved.error().message, 1));

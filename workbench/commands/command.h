@@ -110,6 +110,7 @@ struct ExportOptions {
 struct AddTargetOptions {
   std::string name;
   std::vector<std::string> hosts;  // "[user@]host[:port]", or a name of ~/.ssh/config
+  std::vector<std::string> spares;
   std::string jump;
   std::string identity_file;
   std::string root;

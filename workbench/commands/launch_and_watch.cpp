@@ -12,27 +12,33 @@
 #include "workbench/commands/watch.h"
 #include "workbench/control.h"
 #include "workbench/ending.h"
+#include "workbench/lost_hosts.h"
 #include "workbench/workbench.h"
 
 namespace heddle::workbench {
 namespace {
 
-void stop_run(const std::string& store_path, const storage::CreatedRun& created) {
-  Result<storage::Reader> reader = storage::Reader::open(store_path);
+void stop_run(storage::Writer& writer, storage::RunId id) {
+  Result<storage::Reader> reader = storage::Reader::open(writer.path());
   if (!reader) {
     report(reader.error());
     return;
   }
-  const Result<storage::RunDetail> run = reader->run(created.id);
+  const Result<storage::RunDetail> run = reader->run(id);
   if (!run) {
     report(run.error());
+    return;
+  }
+  const std::string& name = run->summary.name;
+  if (const auto kept = keep_from_going_on(writer, *run); !kept || *kept) {
+    if (!kept) report(kept.error());
   } else if (!stop_keeps(*run)) {
     say(stderr,
         "{0} keeps no checkpoints, and a stop would lose all that it has trained: it goes on. "
         "heddle stop {0} --discard ends it; Ctrl+C again leaves it running\n",
-        created.name);
+        name);
   } else if (const Result<> stopped = stop(*run); stopped) {
-    say(stderr, "stopping {}; Ctrl+C again leaves it running\n", created.name);
+    say(stderr, "stopping {}; Ctrl+C again leaves it running\n", name);
   } else {
     report(stopped.error());
   }
@@ -87,7 +93,8 @@ Watched launch_and_watch(const std::string& store_path, const LaunchRequest& req
   if (!run) return {report_launch(run.error()), {}};
   if (isatty(STDERR_FILENO)) say(stderr, "\n");
   say("{}\n", launched_text(store_path, *run, request.target.name));
-  const Result<int> exit_code = watch(store_path, run->id, [&] { stop_run(store_path, *run); });
+  const Result<int> exit_code =
+      watch(store_path, run->id, [&](storage::RunId id) { stop_run((*workbench)->writer(), id); });
   return {exit_code ? *exit_code : report(exit_code.error()), *run};
 }
 

@@ -18,6 +18,7 @@
 #include "workbench/commands/watch.h"
 #include "workbench/control.h"
 #include "workbench/halving.h"
+#include "workbench/lost_hosts.h"
 #include "workbench/workbench.h"
 
 namespace heddle::workbench {
@@ -53,7 +54,9 @@ void end_all(storage::Reader& reader, storage::Writer& writer,
              const std::vector<storage::RunId>& runs) {
   for (const storage::RunId id : runs) {
     const auto run = reader.run(id);
-    if (!run || storage::has_ended(run->summary.state)) continue;
+    if (!run) continue;
+    if (const auto kept = keep_from_going_on(writer, *run); !kept) report(kept.error());
+    if (storage::has_ended(run->summary.state)) continue;
     const Result<> ended =
         run->summary.state == storage::RunState::queued ? writer.take_out(id).get() : stop(*run);
     if (!ended) report(ended.error());
@@ -118,7 +121,7 @@ int launch_queued(const Context& context, const Enqueuing& wanted, bool wait) {
   return kExitDone;
 }
 
-Result<int> watch_queue(const std::string& store_path, const std::vector<storage::RunId>& runs) {
+Result<int> watch_queue(const std::string& store_path, std::vector<storage::RunId> runs) {
   // Takes the lease, unless another process starts and follows the runs.
   const auto workbench = Workbench::open(store_path);
   if (!workbench) return fail(workbench);
@@ -138,11 +141,16 @@ Result<int> watch_queue(const std::string& store_path, const std::vector<storage
       continue;
     }
     bool all_ended = true, all_well = true;
-    for (const storage::RunId id : runs) {
-      const auto run = reader->run(id);
+    for (size_t i = 0; i < runs.size(); ++i) {
+      const auto run = reader->run(runs[i]);
       if (!run) continue;  // removed meanwhile
       printer.print(run->summary);
-      all_ended &= storage::has_ended(run->summary.state);
+      const Loss loss = loss_of(*run);
+      all_ended &= storage::has_ended(run->summary.state) && !loss.goes_on_soon;
+      if (loss.goes_on_as != 0) {
+        if (std::ranges::find(runs, loss.goes_on_as) == runs.end()) runs.push_back(loss.goes_on_as);
+        continue;  // whose end counts in its place
+      }
       all_well &= exit_code_of(run->summary.state) != kExitFailed;
     }
     if (all_ended) return !all_well ? kExitFailed : interrupted ? kExitStopped : kExitDone;

@@ -16,6 +16,6 @@ int launch_queued(const Context& context, const Enqueuing& wanted, bool wait);
 /// Starts the runs, unless another process does, and prints what becomes of them until all have
 /// ended. Ctrl+C takes those that wait out of the queue and asks the others to stop; a second one
 /// leaves them to themselves. The exit code: 1 where one failed or was lost.
-Result<int> watch_queue(const std::string& store_path, const std::vector<storage::RunId>& runs);
+Result<int> watch_queue(const std::string& store_path, std::vector<storage::RunId> runs);
 
 }  // namespace heddle::workbench

@@ -403,6 +403,13 @@ class CommandLine {
         ->type_name("[USER@]HOST[:PORT]")
         ->expected(1)
         ->take_all();
+    command
+        ->add_option("--spare", add_target_.spares,
+                     "a host that runs nothing until a run loses one of the hosts, and then takes "
+                     "its place; it must share the root with them; repeatable")
+        ->type_name("[USER@]HOST[:PORT]")
+        ->expected(1)
+        ->take_all();
     add_batch_systems(*command);
     command->add_option("--jump", add_target_.jump, "the host to go through")
         ->type_name("[USER@]HOST[:PORT]");

@@ -7,6 +7,7 @@
 #include "workbench/commands/watch.h"
 #include "workbench/control.h"
 #include "workbench/ending.h"
+#include "workbench/lost_hosts.h"
 #include "workbench/workbench.h"
 
 namespace heddle::workbench {
@@ -26,6 +27,14 @@ int stop_command(const Context& context, const StopOptions& options) {
       const Result<> out = (*writer)->take_out(run.summary.id).get();
       if (!out) return fail(out);
       say("{} has left the queue; it had not begun.\n", name);
+      return kExitDone;
+    }
+    if (loss_of(run).goes_on_soon) {
+      const auto writer = storage::Writer::open(context.store);
+      if (!writer) return fail(writer);
+      const auto kept = keep_from_going_on(**writer, run);
+      if (!kept) return fail(kept);
+      say("{} is lost, and does not go on by itself any more.\n", name);
       return kExitDone;
     }
     const Result<> asked = options.kill ? kill(run) : stop(run);

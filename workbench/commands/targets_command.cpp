@@ -24,8 +24,15 @@ std::string names_of(const std::vector<remote::Host>& hosts) {
   return names;
 }
 
+std::vector<remote::Host> all_hosts(const remote::Target& target) {
+  std::vector<remote::Host> hosts = target.hosts;
+  hosts.insert(hosts.end(), target.spares.begin(), target.spares.end());
+  return hosts;
+}
+
 std::string hosts_text(const remote::Target& target) {
-  const std::string names = names_of(target.hosts);
+  std::string names = names_of(target.hosts);
+  if (!target.spares.empty()) names += "; spare: " + names_of(target.spares);
   if (!target.job) return names;
   return fmt::format("{}, {}", remote::batch_system(target.job->system)->name, names);
 }
@@ -39,6 +46,19 @@ int probe_and_print(storage::Writer& writer, const remote::Target& target) {
     failed |= probed.worst() == probe::Status::fail;
   }
   return failed ? kExitFailed : kExitDone;
+}
+
+Result<remote::Host> host_of(const std::string& text, const AddTargetOptions& options,
+                             std::vector<std::string>& notes) {
+  if (text == remote::kThisMachine) return remote::host_here();
+  auto resolved = remote::resolve_host(text);
+  if (!resolved) return fail(resolved);
+  remote::Host& host = resolved->host;
+  if (!options.jump.empty()) remote::go_through(host, options.jump);
+  if (!options.identity_file.empty()) host.identity_files = {options.identity_file};
+  for (const std::string& note : resolved->notes)
+    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+  return std::move(host);
 }
 
 /// `notes`: what of the SSH config is not followed.
@@ -56,20 +76,13 @@ Result<remote::Target> target_of(const AddTargetOptions& options, std::vector<st
   }
   if (options.hosts.empty() && !target.job)
     return fail("--host is required: the hosts that run ranks, [USER@]HOST[:PORT] each");
-  for (const std::string& text : options.hosts) {
-    if (text == remote::kThisMachine) {
-      target.hosts.push_back(remote::host_here());
-      continue;
+  for (const auto& [texts, hosts] :
+       {std::pair(&options.hosts, &target.hosts), std::pair(&options.spares, &target.spares)})
+    for (const std::string& text : *texts) {
+      auto host = host_of(text, options, notes);
+      if (!host) return fail(host);
+      hosts->push_back(std::move(*host));
     }
-    auto resolved = remote::resolve_host(text);
-    if (!resolved) return fail(resolved);
-    remote::Host& host = resolved->host;
-    if (!options.jump.empty()) remote::go_through(host, options.jump);
-    if (!options.identity_file.empty()) host.identity_files = {options.identity_file};
-    target.hosts.push_back(std::move(host));
-    for (const std::string& note : resolved->notes)
-      if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
-  }
   if (const Result<> checked = remote::check(target); !checked) return fail(checked);
   if (const auto prelude = remote::read_prelude(target); !prelude) return fail(prelude);
   return target;
@@ -98,7 +111,7 @@ Result<int> make_room(storage::Reader& reader, remote::Target& target, bool repl
 
 /// Connects to every host, taking the keys whose fingerprints the user has given.
 Result<> accept_keys(remote::Target& target, const std::vector<std::string>& fingerprints) {
-  for (const remote::Host& host : target.hosts) {
+  for (const remote::Host& host : all_hosts(target)) {
     // Each try may meet one more unknown key: the jump host's, then the host's.
     for (;;) {
       const auto node = remote::connect(target, host);
@@ -127,7 +140,7 @@ Result<> refuse_while_running(storage::Reader& reader, const std::string& target
 }
 
 Result<> purge_hosts(const remote::Target& target) {
-  for (const remote::Host& host : target.hosts) {
+  for (const remote::Host& host : all_hosts(target)) {
     const auto node = remote::connect(target, host);
     if (!node) return fail("{}", node.error().message);
     if (Result<> purged = remote::purge(**node, target.root); !purged) return purged;

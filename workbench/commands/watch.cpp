@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "base/say.h"
 #include "engine/recipe/parse.h"
@@ -14,6 +15,7 @@
 #include "workbench/commands/command.h"
 #include "workbench/commands/format.h"
 #include "workbench/commands/interrupts.h"
+#include "workbench/lost_hosts.h"
 
 namespace heddle::workbench {
 namespace {
@@ -78,11 +80,12 @@ class Printer {
   telemetry::Pace pace_;
 };
 
-/// Calls `changed` with the run whenever something has come in, until the run has ended; `idle`
-/// several times a second.
+/// Calls `changed` with the run whenever something has come in, until the run has ended and will
+/// not go on by itself; `idle` several times a second. Gives the ended run.
 template <typename Changed, typename Idle>
-Result<int> until_ended(storage::Reader& reader, storage::RunId run, Changed changed, Idle idle) {
-  for (;;) {
+Result<storage::RunDetail> until_ended(storage::Reader& reader, storage::RunId run, Changed changed,
+                                       Idle idle) {
+  for (bool ended = false;;) {
     idle();
     const Result<bool> news = reader.changed();
     if (!news) return fail(news);
@@ -91,13 +94,14 @@ Result<int> until_ended(storage::Reader& reader, storage::RunId run, Changed cha
       continue;
     }
     // The state is read before the rows: an ended run's rows are all there.
-    const Result<storage::RunDetail> detail = reader.run(run);
+    Result<storage::RunDetail> detail = reader.run(run);
     if (!detail) return fail(detail);
     if (Result<> shown = changed(*detail); !shown) return fail(shown);
-    if (storage::has_ended(detail->summary.state)) {
-      say("{} is {}\n", detail->summary.name, end_text(detail->summary));
-      return exit_code_of(detail->summary.state);
-    }
+    if (!storage::has_ended(detail->summary.state)) continue;
+    if (std::exchange(ended, true) && loss_of(*detail).goes_on_soon) continue;
+    say("{} is {}\n", detail->summary.name, end_text(detail->summary));
+    fflush(stdout);
+    if (!loss_of(*detail).goes_on_soon) return detail;
   }
 }
 
@@ -119,24 +123,33 @@ std::string end_text(const storage::RunSummary& run) {
 }
 
 Result<int> watch(const std::string& store_path, storage::RunId run,
-                  const std::function<void()>& interrupted) {
+                  const std::function<void(storage::RunId)>& interrupted) {
   Result<storage::Reader> reader = storage::Reader::open(store_path);
   if (!reader) return fail(reader);
   std::optional<Interrupts> interrupts;
   if (interrupted) interrupts.emplace();
-  Printer printer(*reader, run);
-  return until_ended(
-      *reader, run, [&](const storage::RunDetail& detail) { return printer.print(detail); },
-      [&] {
-        if (interrupts && interrupts->take()) interrupted();
-      });
+  for (;;) {
+    Printer printer(*reader, run);
+    const auto ended = until_ended(
+        *reader, run, [&](const storage::RunDetail& detail) { return printer.print(detail); },
+        [&] {
+          if (interrupts && interrupts->take()) interrupted(run);
+        });
+    if (!ended) return fail(ended);
+    const storage::RunId next = loss_of(*ended).goes_on_as;
+    if (next == 0) return exit_code_of(ended->summary.state);
+    run = next;
+    reader = storage::Reader::open(store_path);  // whose first look is news
+    if (!reader) return fail(reader);
+  }
 }
 
 Result<int> await_end(const std::string& store_path, storage::RunId run) {
   Result<storage::Reader> reader = storage::Reader::open(store_path);
   if (!reader) return fail(reader);
-  return until_ended(
+  const auto ended = until_ended(
       *reader, run, [](const auto&) { return Result<>(); }, [] {});
+  return ended ? Result<int>(exit_code_of(ended->summary.state)) : fail(ended);
 }
 
 }  // namespace heddle::workbench

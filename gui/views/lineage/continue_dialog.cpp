@@ -6,6 +6,7 @@
 #include "gui/format.h"
 #include "gui/models/fork_name.h"
 #include "gui/theme/theme.h"
+#include "workbench/lost_hosts.h"
 
 namespace heddle::gui {
 namespace {
@@ -15,6 +16,25 @@ constexpr int kTold = 240;               // pixels, for the explanation
 constexpr int kMaxSteps = 1'000'000'000;
 
 QString wordsOf(const std::string& words) { return QString::fromStdString(words); }
+
+QString hostsText(const std::vector<std::string>& without) {
+  if (without.empty()) return ContinueDialog::tr("all of its hosts");
+  QStringList names;
+  for (const std::string& name : without) names << wordsOf(name);
+  return ContinueDialog::tr("go on without %1").arg(names.join(QStringLiteral(", ")));
+}
+
+/// Whether the hosts take the run, by the preflight: the lines that speak against it are an error.
+Result<QString> fitOf(const std::string& store, const workbench::LaunchRequest& request) {
+  const auto findings = workbench::check_launch(store, request);
+  if (!findings) return fail("{}", findings.error().message);
+  if (!workbench::may_start(*findings))
+    return fail("{}", workbench::lines_of(*findings, probe::Status::fail));
+  QStringList lines;
+  for (const workbench::Finding& finding : *findings)
+    if (finding.name.starts_with("memory")) lines << wordsOf(finding.line());
+  return lines.join(QLatin1Char('\n'));
+}
 
 QString nameOf(const workbench::SavedCheckpoint& saved) {
   return QStringLiteral("%1, %2").arg(
@@ -48,6 +68,11 @@ ContinueDialog::ContinueDialog(Session& session, storage::RunId parent, Kind kin
 ContinueDialog::~ContinueDialog() { *cancelled_ = true; }
 
 void ContinueDialog::build() {
+  hosts_ = new QComboBox;
+  hosts_->setObjectName(QStringLiteral("hosts"));
+  hosts_->setToolTip(
+      tr("Without a lost host it has fewer data-parallel ranks and the same global batch, or a "
+         "spare of its target in that place"));
   from_ = new QComboBox;
   from_->setObjectName(QStringLiteral("from"));
   from_->setProperty("role", "mono");
@@ -81,7 +106,11 @@ void ContinueDialog::build() {
     label->setMinimumWidth(96);
     form->addWidget(label, row, 0, field == changes_ ? Qt::AlignTop : Qt::AlignVCenter);
     form->addWidget(field, row++, 1, alignment);
+    return label;
   };
+  hostsLabel_ = add(tr("hosts"), hosts_);
+  hostsLabel_->hide();
+  hosts_->hide();
   if (kind_ == Kind::fork) add(tr("from step"), from_);
   add(tr("train to step"), steps_, Qt::AlignLeft);
   add(tr("change"), changes_);
@@ -124,6 +153,7 @@ void ContinueDialog::build() {
     typing_.start();
   };
   connect(from_, &QComboBox::currentIndexChanged, this, later);
+  connect(hosts_, &QComboBox::currentIndexChanged, this, later);
   connect(steps_, &QSpinBox::valueChanged, this, later);
   connect(changes_, &QPlainTextEdit::textChanged, this, later);
 }
@@ -136,11 +166,14 @@ void ContinueDialog::look() {
         if (!reader) return fail(reader);
         auto parent = reader->run(id);
         if (!parent) return fail(parent);
-        const auto checkpoints = workbench::RunCheckpoints::open(*parent);
+        auto withouts = workbench::choices_without(*parent);
+        const auto checkpoints =
+            withouts.empty() ? workbench::RunCheckpoints::open(*parent)
+                             : workbench::RunCheckpoints::open_without(*parent, withouts.front());
         if (!checkpoints) return fail(checkpoints);
         const int64_t steps =
             recipe::parse(parent->recipe, parent->summary.name).recipe.training.steps;
-        return Look{std::move(*parent), checkpoints->saved(), steps};
+        return Look{std::move(*parent), checkpoints->saved(), steps, std::move(withouts)};
       },
       [this](Result<Look> look) {
         if (look) return offer(std::move(*look));
@@ -150,7 +183,11 @@ void ContinueDialog::look() {
 
 void ContinueDialog::offer(Look look) {
   look_ = std::move(look);
-  const QSignalBlocker quietFrom(from_), quietSteps(steps_);
+  const QSignalBlocker quietFrom(from_), quietSteps(steps_), quietHosts(hosts_);
+  for (const std::vector<std::string>& without : look_->withouts)
+    hosts_->addItem(hostsText(without));
+  hosts_->setVisible(hosts_->count() > 0);
+  hostsLabel_->setVisible(hosts_->count() > 0);
   for (const workbench::SavedCheckpoint& saved : look_->saved)
     from_->addItem(nameOf(saved), wordsOf(saved.name));
   const int64_t newest = look_->saved.empty() ? 0 : look_->saved.front().step;
@@ -175,7 +212,14 @@ std::vector<std::string> ContinueDialog::sets() const {
   return sets;
 }
 
-ContinueDialog::Asked ContinueDialog::asked() const { return {checkpoint().toStdString(), sets()}; }
+std::vector<std::string> ContinueDialog::without() const {
+  if (look_->withouts.empty()) return {};
+  return look_->withouts[static_cast<size_t>(hosts_->currentIndex())];
+}
+
+ContinueDialog::Asked ContinueDialog::asked() const {
+  return {checkpoint().toStdString(), sets(), without()};
+}
 
 void ContinueDialog::plan() {
   if (!look_) return;
@@ -185,18 +229,26 @@ void ContinueDialog::plan() {
                                      .parent = look_->parent,
                                      .checkpoint = planned_.checkpoint,
                                      .sets = planned_.sets,
-                                     .sets_called = tr("change").toStdString()};
+                                     .sets_called = tr("change").toStdString(),
+                                     .without = planned_.without};
   session_.work(
       planning_,
-      [request](workbench::Workbench& workbench) -> Result<workbench::Continuation> {
+      [request](workbench::Workbench& workbench) -> Result<Plan> {
         auto reader = storage::Reader::open(workbench.store_path());
         if (!reader) return fail(reader);
-        return workbench::plan_continuation(*reader, request);
+        auto continuation = workbench::plan_continuation(*reader, request);
+        if (!continuation) return fail(continuation);
+        Plan plan{std::move(*continuation), {}};
+        if (request.without.empty()) return plan;
+        auto fit = fitOf(workbench.store_path(), plan.continuation.launch);
+        if (!fit) return fail(fit);
+        plan.fit = std::move(*fit);
+        return plan;
       },
-      [this](const Result<workbench::Continuation>& plan) { display(plan); });
+      [this](const Result<Plan>& plan) { display(plan); });
 }
 
-void ContinueDialog::display(const Result<workbench::Continuation>& plan) {
+void ContinueDialog::display(const Result<Plan>& plan) {
   plan_.reset();
   clear(facts_);
   start_->setEnabled(plan.has_value());
@@ -206,7 +258,7 @@ void ContinueDialog::display(const Result<workbench::Continuation>& plan) {
     fault_->setVisible(true);
     return;
   }
-  plan_ = *plan;
+  plan_ = plan->continuation;
   name_->setPlaceholderText(wordsOf(plan_->name));
   int row = 0;
   const auto add = [&](const QString& name, const QString& value) {
@@ -219,6 +271,8 @@ void ContinueDialog::display(const Result<workbench::Continuation>& plan) {
                          .arg(wordsOf(storage::words_of(plan_->launch.begin->lineage)),
                               format::count(plan_->last_step)));
   add(tr("on"), wordsOf(plan_->launch.target.name));
+  if (!plan_->hosts.empty()) add(tr("hosts"), wordsOf(plan_->hosts));
+  if (!plan->fit.isEmpty()) add(tr("fits"), plan->fit);
   add(tr("begins with"), wordsOf(plan_->path));
   add(tr("saves in"), wordsOf(plan_->folder));
   for (const recipe::Change& change : plan_->changes)
@@ -245,7 +299,7 @@ void ContinueDialog::start() {
     request.name = name.toStdString();
   setFocus();  // else Cancel gets it, and a second Enter cancels
   for (QWidget* widget :
-       std::initializer_list<QWidget*>{from_, steps_, changes_, name_, edit_, start_})
+       std::initializer_list<QWidget*>{hosts_, from_, steps_, changes_, name_, edit_, start_})
     widget->setEnabled(false);
   setRole(fault_, "muted");
   fault_->setText(tr("Starting …"));
@@ -265,7 +319,7 @@ void ContinueDialog::start() {
           return accept();
         }
         for (QWidget* widget :
-             std::initializer_list<QWidget*>{from_, steps_, changes_, name_, edit_, start_})
+             std::initializer_list<QWidget*>{hosts_, from_, steps_, changes_, name_, edit_, start_})
           widget->setEnabled(true);  // what failed may do the next time
         setRole(fault_, "error");
         fault_->setText(wordsOf(run.error().message));

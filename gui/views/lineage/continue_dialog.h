@@ -39,24 +39,33 @@ class ContinueDialog : public Dialog {
   struct Look {
     storage::RunDetail parent;
     std::vector<workbench::SavedCheckpoint> saved;
-    int64_t steps = 0;  // as its recipe says
+    int64_t steps = 0;                               // as its recipe says
+    std::vector<std::vector<std::string>> withouts;  // choices_without
+  };
+  /// What would be launched; of other hosts than before, how it fits there.
+  struct Plan {
+    workbench::Continuation continuation;
+    QString fit;
   };
   void build();
   void look();
   void offer(Look look);
   void plan();
-  void display(const Result<workbench::Continuation>& plan);
+  void display(const Result<Plan>& plan);
   void start();
   void editFirst();
   /// The inputs of a plan, as the fields have them.
   struct Asked {
     std::string checkpoint;
     std::vector<std::string> sets;
+    std::vector<std::string> without;
     bool operator==(const Asked&) const = default;
   };
   Asked asked() const;
   std::vector<std::string> sets() const;
   QString checkpoint() const;
+  /// The hosts that are to be left out.
+  std::vector<std::string> without() const;
 
   Session& session_;
   const storage::RunId id_;
@@ -65,6 +74,8 @@ class ContinueDialog : public Dialog {
   Asked planned_;  // what was looked at last
   std::optional<workbench::Continuation> plan_;
   std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
+  QComboBox* hosts_ = nullptr;  // a lost run's choices
+  QLabel* hostsLabel_ = nullptr;
   QComboBox* from_ = nullptr;
   QSpinBox* steps_ = nullptr;
   QPlainTextEdit* changes_ = nullptr;

@@ -68,6 +68,8 @@ LivePage::LivePage(Session& session, QWidget* parent)
     if (!run_) return;
     this->session().editAsNew(*run_);
   });
+  connect(banner_, &RunBanner::runWanted, this,
+          [this](qint64 run) { Q_EMIT this->session().runRequested(QStringLiteral("live"), run); });
   connect(&session, &Session::secondPassed, this, &LivePage::tick);
 }
 

@@ -7,6 +7,7 @@
 #include "gui/format.h"
 #include "gui/models/state_look.h"
 #include "gui/theme/theme.h"
+#include "workbench/lost_hosts.h"
 
 namespace heddle::gui {
 
@@ -77,6 +78,10 @@ RunBanner::RunBanner(QWidget* parent) : QFrame(parent) {
   row->addWidget(title_);
   row->addWidget(cause_, 1);
   row->addWidget(recipe_);
+  next_ = quietButton(tr("Show how it goes on"), QStringLiteral("live"));
+  next_->setObjectName(QStringLiteral("goesOnAs"));
+  row->addWidget(next_);
+  connect(next_, &QPushButton::clicked, this, [this] { Q_EMIT runWanted(nextRun_); });
   connect(recipe_, &QPushButton::clicked, this, &RunBanner::recipeWanted);
   hide();
 }
@@ -131,7 +136,9 @@ void RunBanner::setRun(const storage::RunDetail& run, const std::vector<storage:
   if (title.isEmpty()) return setVisible(false);
   title_->setText(title);
   cause_->setText(causes.join(QLatin1Char('\n')));
-  recipe_->setVisible(state == RunState::failed || state == RunState::lost);
+  nextRun_ = workbench::loss_of(run).goes_on_as;
+  next_->setVisible(nextRun_ > 0);
+  recipe_->setVisible(nextRun_ == 0 && (state == RunState::failed || state == RunState::lost));
   tone_ = look.tone;
   sign_->set(look.icon, tone_);
   setAccessibleName(text());

@@ -29,6 +29,8 @@ class RunBanner : public QFrame {
 
  Q_SIGNALS:
   void recipeWanted();
+  /// The run that a lost one goes on as.
+  void runWanted(qint64 run);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -39,6 +41,8 @@ class RunBanner : public QFrame {
   QLabel* title_;
   QLabel* cause_;
   QPushButton* recipe_;
+  QPushButton* next_;
+  qint64 nextRun_ = 0;
 };
 
 /// "rank 1's log: 321 bytes from 12,345 on are damaged (checksum does not match)".

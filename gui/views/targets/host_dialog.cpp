@@ -26,6 +26,18 @@ QString fieldOf(const std::vector<std::string>& files) {
   return texts.join(QStringLiteral(", "));
 }
 
+Result<remote::Host> hostOf(const std::string& typed, const HostForm& form, QStringList& notes) {
+  if (typed == remote::kThisMachine) return remote::host_here();
+  auto resolved = remote::resolve_host(typed);
+  if (!resolved) return fail(resolved);
+  remote::Host& host = resolved->host;
+  if (const QString jump = form.jump.trimmed(); !jump.isEmpty())
+    remote::go_through(host, jump.toStdString());
+  if (!form.key.trimmed().isEmpty()) host.identity_files = filesOf(form.key);
+  for (const std::string& note : resolved->notes) notes << QString::fromStdString(note);
+  return std::move(host);
+}
+
 /// The target that the fields describe, checked; the error is for the person who types. `notes`:
 /// the parts of the SSH config that are not followed.
 Result<remote::Target> targetOf(const HostForm& form, QStringList& notes) {
@@ -38,19 +50,13 @@ Result<remote::Target> targetOf(const HostForm& form, QStringList& notes) {
   target.prelude = text(form.prelude);
   target.container = text(form.container);
   static const QRegularExpression separators(QStringLiteral("[,\\s]+"));
-  for (const QString& typed : form.hosts.split(separators, Qt::SkipEmptyParts)) {
-    if (typed.toStdString() == remote::kThisMachine) {
-      target.hosts.push_back(remote::host_here());
-      continue;
+  for (const auto& [typed, hosts] :
+       {std::pair(&form.hosts, &target.hosts), std::pair(&form.spares, &target.spares)})
+    for (const QString& each : typed->split(separators, Qt::SkipEmptyParts)) {
+      auto host = hostOf(each.toStdString(), form, notes);
+      if (!host) return fail(host);
+      hosts->push_back(std::move(*host));
     }
-    auto resolved = remote::resolve_host(typed.toStdString());
-    if (!resolved) return fail(resolved);
-    remote::Host& host = resolved->host;
-    if (const std::string jump = text(form.jump); !jump.empty()) remote::go_through(host, jump);
-    if (!form.key.trimmed().isEmpty()) host.identity_files = filesOf(form.key);
-    target.hosts.push_back(std::move(host));
-    for (const std::string& note : resolved->notes) notes << QString::fromStdString(note);
-  }
   if (form.job && target.hosts.empty()) target.hosts = {remote::host_here()};
   if (const auto checked = remote::check(target); !checked) return fail(checked);
   if (const auto prelude = remote::read_prelude(target); !prelude) return fail(prelude);
@@ -59,19 +65,18 @@ Result<remote::Target> targetOf(const HostForm& form, QStringList& notes) {
 
 /// A host keeps its keys and everything that the fields do not show. Where only its user or port
 /// is another, it is still the machine whose key the SSH config says where to find.
-void takeOver(const remote::Target& before, remote::Target& now) {
-  remote::keep_keys(now, before);
-  for (remote::Host& host : now.hosts) {
-    const auto same = std::ranges::find_if(before.hosts, [&](const remote::Host& old) {
+void takeOver(const std::vector<remote::Host>& before, std::vector<remote::Host>& now) {
+  for (remote::Host& host : now) {
+    const auto same = std::ranges::find_if(before, [&](const remote::Host& old) {
       return old.address == host.address && old.port == host.port && old.user == host.user;
     });
-    const auto machine = same != before.hosts.end() ? same
-                                                    : std::ranges::find(before.hosts, host.address,
-                                                                        &remote::Host::address);
-    if (machine == before.hosts.end()) continue;
+    const auto machine = same != before.end()
+                             ? same
+                             : std::ranges::find(before, host.address, &remote::Host::address);
+    if (machine == before.end()) continue;
     host.host_key_alias = machine->host_key_alias;
     host.known_hosts = machine->known_hosts;
-    if (same == before.hosts.end()) continue;
+    if (same == before.end()) continue;
     host.name = same->name;
     host.certificate_files = same->certificate_files;
     host.identities_only = same->identities_only && same->identity_files == host.identity_files;
@@ -94,22 +99,32 @@ HostForm formOf(const remote::Host& offered) {
           {}};
 }
 
-HostForm formOf(const remote::Target& target) {
-  HostForm form = formOf(target.hosts.front());
-  QStringList hosts;
-  for (const remote::Host& host : target.hosts) {
+namespace {
+
+/// Hosts as they are typed.
+QString fieldOf(const std::vector<remote::Host>& hosts, bool isBatch) {
+  QStringList texts;
+  for (const remote::Host& host : hosts) {
     if (host.is_this_machine()) {
       // A batch system without a host is on this machine.
-      if (!target.job) hosts << QString::fromLatin1(remote::kThisMachine.data());
+      if (!isBatch) texts << QString::fromLatin1(remote::kThisMachine.data());
       continue;
     }
     QString text = QString::fromStdString(host.address);
     if (text.contains(QLatin1Char(':'))) text = QLatin1Char('[') + text + QLatin1Char(']');
     if (!host.user.empty()) text.prepend(QString::fromStdString(host.user) + QLatin1Char('@'));
     if (host.port != 22) text += QStringLiteral(":%1").arg(host.port);
-    hosts << text;
+    texts << text;
   }
-  form.hosts = hosts.join(QStringLiteral(", "));
+  return texts.join(QStringLiteral(", "));
+}
+
+}  // namespace
+
+HostForm formOf(const remote::Target& target) {
+  HostForm form = formOf(target.hosts.front());
+  form.hosts = fieldOf(target.hosts, target.job.has_value());
+  form.spares = fieldOf(target.spares, false);
   form.name = QString::fromStdString(target.name);
   form.root = QString::fromStdString(target.root);
   form.publicAddresses = target.public_addresses;
@@ -141,6 +156,10 @@ HostDialog::HostDialog(const QStringList& taken, QWidget* parent)
   hosts_ =
       add(QStringLiteral("hosts"), tr("host"), tr("[user@]host[:port] or a name in ~/.ssh/config"));
   hosts_->setToolTip(tr("Several make a group: [user@]host[:port] or names of ~/.ssh/config"));
+  spares_ = add(QStringLiteral("spares"), tr("spares"), tr("[user@]host[:port]; optional"));
+  spares_->setToolTip(
+      tr("Hosts that run nothing until a run loses one of the hosts. They share the folder there "
+         "with the hosts"));
   name_ = add(QStringLiteral("name"), tr("name"), tr("what this target is called here"));
   jump_ = add(QStringLiteral("jump"), tr("through"),
               tr("[user@]host[:port] to jump through; optional"));
@@ -227,6 +246,7 @@ void HostDialog::showKind() {
                                 ? tr("~/.heddle; the nodes must see it, too")
                                 : QStringLiteral("~/.heddle"));
   for (const System& each : systems_) each.fields->setVisible(each.mark->isChecked());
+  spares_->setEnabled(!batch);
   public_->setVisible(!batch);
   publicMeaning_->setVisible(!batch);
   check();
@@ -249,6 +269,7 @@ void HostDialog::fill(const HostForm& form) {
   dataRoot_->setText(form.dataRoot);
   prelude_->setText(form.prelude);
   container_->setText(form.container);
+  spares_->setText(form.spares);
   public_->setChecked(form.publicAddresses);
   for (const System& each : systems_) {
     const bool is_it = form.job && form.job->system == each.system.key;
@@ -268,7 +289,8 @@ HostForm HostDialog::form() const {
           batch ? std::optional(batch->fields->request()) : std::nullopt,
           dataRoot_->text(),
           prelude_->text(),
-          container_->text()};
+          container_->text(),
+          batch ? QString() : spares_->text()};
 }
 
 void HostDialog::check() {
@@ -289,7 +311,11 @@ void HostDialog::check() {
   notes.removeDuplicates();
   say(notes_, notes.join(QLatin1Char('\n')));
   target_ = std::move(*target);
-  if (edited_) takeOver(*edited_, target_);
+  if (edited_) {
+    remote::keep_keys(target_, *edited_);
+    takeOver(edited_->hosts, target_.hosts);
+    takeOver(edited_->spares, target_.spares);
+  }
   target_.public_addresses = !isBatch && public_->isChecked();
   connect_->setEnabled(true);
 }

@@ -28,6 +28,7 @@ struct HostForm {
   QString dataRoot = {};
   QString prelude = {};
   QString container = {};
+  QString spares = {};  // as hosts
 };
 
 HostForm formOf(const remote::Host& offered);
@@ -70,6 +71,7 @@ class HostDialog : public Dialog {
   QLineEdit* dataRoot_;
   QLineEdit* prelude_;
   QLineEdit* container_;
+  QLineEdit* spares_;
   QCheckBox* public_;
   QLabel* publicMeaning_;
   std::vector<System> systems_;

@@ -78,6 +78,8 @@ void TargetFacts::display(const TargetEntry& entry) {
     for (const std::string& file : host.identity_files)
       add(tr("key file"), QString::fromStdString(file));
   }
+  for (const remote::Host& spare : entry.target.spares)
+    add(tr("spare"), QString::fromStdString(spare.address));
   if (job) addJob(*job);
   if (entry.target.public_addresses) add(tr("ranks listen on"), tr("public addresses, too"));
   add(tr("folder"), QString::fromStdString(entry.target.root));

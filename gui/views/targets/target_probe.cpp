@@ -12,6 +12,12 @@ ProbeOutcome probeTarget(workbench::Workbench& workbench, const workbench::Saved
   outcome.target = target;
   auto nodes = workbench::connect_all(target);
   if (!nodes) outcome.refused = std::move(nodes.error());
+  // A spare may be down; its key is asked for now, while a person is here.
+  for (const remote::Host& spare : target.spares) {
+    if (outcome.refused) break;
+    auto node = remote::connect(target, spare);
+    if (!node && node.error().is_about_host_key()) outcome.refused = std::move(node.error());
+  }
   const bool distrusted = outcome.refused && outcome.refused->is_about_host_key();
   // Keeps a host that is down now, which can be probed later; does not keep an untrusted one.
   if (!distrusted) {

@@ -10,12 +10,14 @@
 #include "gui/theme/theme.h"
 #include "gui/views/lineage/end_dialog.h"
 #include "tests/support/geometry.h"
+#include "tests/support/sshd.h"
 #include "tests/support/test_class.h"
 #include "tests/workbench/run_fixture.h"
 
 using namespace heddle;
 using namespace heddle::gui;
 using workbench::RunFixture;
+namespace fs = std::filesystem;
 
 class ContinueDialogTest : public QObject {
   Q_OBJECT
@@ -268,6 +270,50 @@ class ContinueDialogTest : public QObject {
     stop.show();
     QTest::mouseClick(part<QPushButton>(stop, "end"), Qt::LeftButton);
     QVERIFY(confirmed);
+  }
+
+  void a_lost_run_goes_on_without_its_lost_host() {
+    const std::string missing = test::Sshd::missing();
+    if (!missing.empty()) QSKIP(missing.c_str());
+    const std::string shared = fixture_->path("shared");
+    fs::create_directories(shared);
+    const auto first = must(test::Sshd::start({.own_network = true, .shared = shared}));
+    const auto second = must(test::Sshd::start({.own_network = true, .shared = shared}));
+    second->let_in(first->user_home() + "/.ssh/id_ed25519.pub");
+    qputenv("HOME", first->user_home().c_str());
+    qunsetenv("SSH_AUTH_SOCK");
+    workbench::LaunchRequest there = fixture_->request(100000, 20);
+    there.sets = {"checkpoint.every=5"};
+    there.target = first->trusted_target();
+    there.target.root = shared + "/heddle";
+    const remote::Target other = second->trusted_target();
+    there.target.hosts.push_back(other.hosts[0]);
+    there.target.hosts[1].name = "other";
+    there.target.accepted_keys.push_back(other.accepted_keys[0]);
+    parent_ = ended(there);
+    QVERIFY(fixture_->reaches_step(parent_, 12));
+    second->stop();
+    must(second->start_again());
+    QVERIFY(fixture_->ends(parent_));
+    QCOMPARE(fixture_->detail(parent_).summary.state, storage::RunState::lost);
+    second->stop();
+
+    const auto dialog = shown(Kind::resume);
+    QVERIFY2(comes(*dialog, "without other, on node"), qPrintable(dialog->text()));
+    auto* hosts = part<QComboBox>(*dialog, "hosts");
+    QVERIFY(hosts->isVisible());
+    QCOMPARE(hosts->itemText(0), QStringLiteral("go on without other"));
+    QVERIFY2(dialog->text().contains("1 instead of 2"), qPrintable(dialog->text()));
+    QVERIFY2(dialog->text().contains("memory: "), qPrintable(dialog->text()));
+    hosts->setCurrentIndex(hosts->count() - 1);  // all of them
+    QVERIFY2(comes(*dialog, "other: "), qPrintable(dialog->text()));
+    QVERIFY(!part<QPushButton>(*dialog, "start")->isEnabled());
+    hosts->setCurrentIndex(0);
+    QVERIFY2(comes(*dialog, "without other, on node"), qPrintable(dialog->text()));
+    QTest::mouseClick(part<QPushButton>(*dialog, "start"), Qt::LeftButton);
+    QVERIFY(QTest::qWaitFor([&] { return opened_ > 0; }, 60000));
+    QVERIFY(fixture_->reaches_step(opened_, 12));
+    QCOMPARE(fixture_->detail(opened_).ranks, std::vector<int32_t>{0});
   }
 };
 

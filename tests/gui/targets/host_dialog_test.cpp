@@ -88,6 +88,26 @@ class HostDialogTest : public QObject {
     QVERIFY(!edited.target().job);
   }
 
+  void sparesAreKept() {
+    HostDialog dialog({}, nullptr);
+    dialog.show();
+    type(&dialog, "hosts", QStringLiteral("ada@one.lab, ada@two.lab"));
+    type(&dialog, "spares", QStringLiteral("ada@one.lab"));
+    auto* fault = dialog.findChild<QLabel*>(QStringLiteral("fault"));
+    QVERIFY2(fault->text().contains(QStringLiteral("one.lab is one of its hosts")),
+             qPrintable(fault->text()));
+    type(&dialog, "spares", QStringLiteral("ada@three.lab:2222"));
+    QCOMPARE(dialog.target().spares.size(), size_t(1));
+    QCOMPARE(dialog.target().spares[0].port, 2222);
+    const auto kept = remote::target_from_json(remote::to_json(dialog.target()));
+    QVERIFY(kept);
+    QCOMPARE(*kept, dialog.target());
+    HostDialog edited({}, nullptr);
+    edited.edit(dialog.target());
+    edited.fill(formOf(dialog.target()));
+    QCOMPARE(edited.target(), dialog.target());
+  }
+
   void whatClustersAskForIsKept() {
     QTemporaryDir folder;
     const QString prelude = folder.filePath(QStringLiteral("modules.sh"));
