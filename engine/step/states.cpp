@@ -94,7 +94,11 @@ Result<> load_weights(const recipe::Recipe& recipe, int64_t rank,
   for (holdings::Parameter& each : holdings::parameters_of(recipe.model))
     parameters.emplace(each.name(), std::move(each));
   for (const StoredState& stored : stored_states(recipe, rank, states)) {
-    if (stored.row.role != holdings::Role::parameter) continue;
+    if (stored.row.role != holdings::Role::parameter) {
+      at::NoGradGuard no_grad;
+      stored.tensor.zero_();
+      continue;
+    }
     const holdings::Parameter& parameter = parameters.at(stored.part().name);
     const auto filled = fill_state(stored, [&](const holdings::Box& box, float* out) -> Result<> {
       if (source) return source->read(parameter, box, out);

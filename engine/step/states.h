@@ -30,7 +30,8 @@ std::vector<StoredState> stored_states(const recipe::Recipe& recipe, int64_t ran
                                        const runtime::NamedTensors& states);
 
 /// Fills this rank's shards, by name, with the starting weights: model.checkpoint's, else the init
-/// by seed. Other states keep their zeros. Never holds more than a shard.
+/// by seed. Other states become zero: a checkpoint that another rank could not load may be in them.
+/// Never holds more than a shard.
 Result<> load_weights(const recipe::Recipe& recipe, int64_t rank,
                       const runtime::NamedTensors& states);
 

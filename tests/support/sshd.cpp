@@ -71,7 +71,7 @@ void write(const std::string& file, const std::string& text, fs::perms mode = fs
 }
 
 bool speaks(const std::string& address, uint16_t port) {
-  const auto deadline = remote::Clock::now() + std::chrono::seconds(1);
+  const auto deadline = remote::Clock::now() + std::chrono::seconds(5);
   const Result<int> fd = remote::dial(address, port, deadline);
   if (!fd) return false;
   std::array<char, 4> banner{};
@@ -82,11 +82,12 @@ bool speaks(const std::string& address, uint16_t port) {
   return std::string(banner.data(), banner.size()) == "SSH-";
 }
 
-/// The network that the nodes of this process and this machine are on: a bridge. Another process
-/// has another one.
-std::string bridge() { return fmt::format("hdl{}", getpid()); }
-std::string subnet() {  // for tests of networks (RFC 2544)
-  return fmt::format("198.{}.{}.", 18 + getpid() / 256 % 2, getpid() % 256);
+/// The network that the nodes of this process and this machine are on, a bridge: one of those that
+/// are for tests of networks (RFC 2544).
+int network_number = 0;
+std::string bridge() { return fmt::format("hdl{}", network_number); }
+std::string subnet() {
+  return fmt::format("198.{}.{}.", 18 + network_number / 256, network_number % 256);
 }
 int nodes_on_bridge = 0;
 
@@ -95,6 +96,20 @@ Result<> all(const std::vector<std::vector<std::string>>& steps) {
     if (const auto done = checked(step); !done) return fail(done);
   }
   return {};
+}
+
+/// Takes a network that no other process has: names of bridges are unique.
+Result<> build_bridge() {
+  constexpr int kNetworks = 512;
+  Result<> built;
+  for (int i = 0; i < kNetworks; ++i) {
+    network_number = (getpid() + i) % kNetworks;
+    built = all({{"ip", "link", "add", bridge(), "type", "bridge"}});
+    if (built || built.error().message.find("File exists") == std::string::npos) break;
+  }
+  if (!built) return built;
+  return all({{"ip", "address", "add", subnet() + "1/24", "dev", bridge()},
+              {"ip", "link", "set", bridge(), "up"}});
 }
 
 }  // namespace
@@ -149,10 +164,7 @@ std::string Sshd::network() const { return fmt::format("{}n{}", bridge(), number
 Result<> Sshd::lay_cable() {
   static int nodes = 1;  // this machine is the first on the network
   if (nodes_on_bridge == 0) {
-    const auto built = all({{"ip", "link", "add", bridge(), "type", "bridge"},
-                            {"ip", "address", "add", subnet() + "1/24", "dev", bridge()},
-                            {"ip", "link", "set", bridge(), "up"}});
-    if (!built) return built;
+    if (const Result<> built = build_bridge(); !built) return built;
   }
   number_ = ++nodes;
   ++nodes_on_bridge;
@@ -279,7 +291,7 @@ Result<> Sshd::start_again() {
   if (posix_spawn(&pid_, argv[0], nullptr, nullptr, argv.data(), environ) != 0) {
     return fail("unshare cannot be started");
   }
-  const auto deadline = remote::Clock::now() + std::chrono::seconds(20);
+  const auto deadline = remote::Clock::now() + std::chrono::seconds(60);
   while (!speaks(address_, port_)) {
     if (waitpid(pid_, nullptr, WNOHANG) == pid_ || remote::Clock::now() > deadline) {
       std::ifstream said(log);

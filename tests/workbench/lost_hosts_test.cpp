@@ -43,7 +43,7 @@ class LostHostsTest : public QObject {
   /// A rank on "node" and one on "other".
   LaunchRequest request(int times, double backoff) const {
     LaunchRequest request = fixture_->request(100000, 20);
-    request.sets = {"checkpoint.every=5", "checkpoint.keep=1000",
+    request.sets = {"checkpoint.every=5", "checkpoint.keep=20",
                     fmt::format("restart.times={}", times),
                     fmt::format("restart.backoff={}", backoff)};
     request.target = first_->trusted_target();

@@ -287,8 +287,13 @@ bool Walker::canTake(const QString& step) const {
   const QString verb = step.section(' ', 0, 0), object = step.section(' ', 1);
   if (verb == QStringLiteral("menu")) return openMenu() && entryOf(openMenu(), object);
   if (verb == QStringLiteral("press") || verb == QStringLiteral("context") ||
-      verb == QStringLiteral("focus"))
-    return find(object) != nullptr;
+      verb == QStringLiteral("focus")) {
+    QWidget* widget = find(object);
+    const auto* view = qobject_cast<QAbstractItemView*>(widget);
+    // A key in a list that is still being read means nothing, or another row.
+    return widget && (!view || (window()->currentPage()->isReady() && view->model() &&
+                                view->model()->rowCount() > 0));
+  }
   if (verb != QStringLiteral("palette")) return true;
   for (const QAction* action : window()->findChildren<QAction*>())
     if (!Actions::groupOf(action).isEmpty() && action->isVisible() && action->isEnabled() &&
