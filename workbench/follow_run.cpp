@@ -118,6 +118,7 @@ class RunFollower {
       feeds_.emplace_back(writer, run_, place_, i, i == 0 ? known_clock(run) : 0);
     heard_.resize(feeds_.size());
     silent_.resize(feeds_.size());
+    brought_.resize(feeds_.size());
     job_ = known_job(run);
     quiet_in_queue_ = run.ranks.empty();
     quiet_since_ = steady_clock::now();
@@ -151,6 +152,7 @@ class RunFollower {
       if (some) {
         silent_[i].reset();
         came |= *some;
+        brought_[i] = brought_[i] || *some;
         continue;
       }
       // The other hosts are read all the same.
@@ -158,7 +160,8 @@ class RunFollower {
       if (!trouble) trouble = some.error();
     }
     if (trouble && !leave_gone_hosts(trouble->message)) return fail("{}", trouble->message);
-    if (came) {
+    if (all_brought()) {
+      brought_.assign(feeds_.size(), false);
       // A run of long steps is often quiet: twice its last silence is nothing to ask about.
       const auto silence =
           std::chrono::duration_cast<milliseconds>(steady_clock::now() - quiet_since_);
@@ -177,6 +180,14 @@ class RunFollower {
     if (watch_.look(all_drained)) changed_();
     if (!all_drained) return false;
     if (Result<> finished = finish(); !finished) return fail(finished);
+    return true;
+  }
+
+  /// Whether every host whose ranks train has brought something: one that is dead brings nothing,
+  /// while another's ranks may wait for it and log that.
+  bool all_brought() const {
+    for (size_t i = 0; i < feeds_.size(); ++i)
+      if (!brought_[i] && !feeds_[i].end() && !feeds_[i].lost()) return false;
     return true;
   }
 
@@ -448,6 +459,7 @@ class RunFollower {
   std::deque<HostFeed> feeds_;
   steady_clock::time_point quiet_since_;
   milliseconds quiet_ = kQuietFirst;
+  std::vector<bool> brought_;                                    // by feed: since `quiet_since_`
   std::vector<std::optional<steady_clock::time_point>> silent_;  // by feed: since when
   std::vector<double> heard_;  // by feed: when it last answered, Unix seconds
   double noted_ = 0;           // what of it the store has

@@ -31,7 +31,7 @@ class StatesTest : public QObject {
   // A checkpoint that another rank could not load may have been loaded here: ranks that begin again
   // after it begin alike.
   void starting_weights_clear_what_was_loaded() {
-    const recipe::Recipe recipe = small_recipe({});
+    const recipe::Recipe recipe = small_recipe(QStringList());
     const auto fresh = states_of(recipe, 0), used = states_of(recipe, 3);
     QVERIFY(step::load_weights(recipe, 0, fresh));
     QVERIFY(step::load_weights(recipe, 0, used));
