@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -75,7 +76,8 @@ bool speaks(const std::string& address, uint16_t port) {
   const Result<int> fd = remote::dial(address, port, deadline);
   if (!fd) return false;
   std::array<char, 4> banner{};
-  while (recv(*fd, banner.data(), banner.size(), 0) < 0 && remote::Clock::now() < deadline) {
+  while (recv(*fd, banner.data(), banner.size(), 0) < 0 && errno == EAGAIN &&
+         remote::Clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   close(*fd);
