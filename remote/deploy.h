@@ -29,7 +29,7 @@ Result<Deployed> deploy(Node& node, const std::string& root, const std::string& 
 Result<bool> is_deployed(Node& node, const std::string& root, const std::string& engine,
                          Devices devices = Devices::cpus);
 
-/// What `deploy` would have to do now.
+/// The work left for `deploy`.
 struct Undeployed {
   std::string id = {};  // of the engine where it is there whole, else empty
   uint64_t bytes = 0;   // to be sent; libraries that the node has are known by their sizes alone

@@ -261,7 +261,7 @@ void search(const fs::path& path, int deeper, Search& all) {
   }
 }
 
-/// Of "FILE#RUN" that run, where the file may have several.
+/// The run that "FILE#RUN" names; the file may have several.
 std::optional<FoundRun> run_of_store(const std::string& path) {
   const size_t at = path.rfind('#');
   std::error_code error;

@@ -126,7 +126,7 @@ class GoingOn {
     return loss_of(*now).goes_on_soon && !now->summary.trashed;
   }
 
-  /// Whoever had the lease before may have started it without saying so, or a person has.
+  /// An earlier holder of the lease may have started it without recording it, or a person has.
   Result<bool> went_on_before() {
     Result<storage::Reader> reader = storage::Reader::open(store_path_);
     if (!reader) return fail(reader);
@@ -188,7 +188,7 @@ class GoingOn {
       status = backend.order(**node, share, Order::kill);
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
-    // A host that was set up anew answers, and has nothing of the run.
+    // A host that was installed again answers, but has no files of the run.
     return {};
   }
 
@@ -353,7 +353,7 @@ Result<std::vector<storage::RunId>> runs_to_go_on(storage::Reader& reader) {
 void go_on_by_itself(const std::string& store_path, storage::Writer& writer, storage::RunId run,
                      const std::function<void()>& changed, std::stop_token stop) {
   Result<storage::Reader> reader = storage::Reader::open(store_path);
-  if (!reader) return;  // whoever looks next tries again
+  if (!reader) return;  // the next look tries again
   auto detail = reader->run(run);
   if (!detail || !loss_of(*detail).goes_on_soon) return;
   auto place = place_from_json(detail->hosts);

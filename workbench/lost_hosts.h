@@ -1,7 +1,7 @@
 // A run that has lost a host goes on by itself, as often as its [restart] allows: as a new run,
 // from its newest checkpoint, on all of its hosts where they answer again, else with spares in the
-// lost ones' places or on fewer hosts. What came of it is in the store, so that whoever gets the
-// ingest lease takes it up.
+// lost ones' places or on fewer hosts. The store records the outcome, so that the next holder of
+// the ingest lease takes it up.
 //
 // The lost hosts' ranks have no part in the new run: it has a directory, logs and a secret of its
 // own, and what is left of the old run on hosts that answer is killed first.
@@ -18,7 +18,7 @@
 
 namespace heddle::workbench {
 
-/// What the environment of a run says of its lost hosts.
+/// A run's lost hosts, from its environment.
 struct Loss {
   std::vector<std::string> hosts;  // by name; empty: it lost none
   bool goes_on_soon = false;       // it will go on by itself, or is just doing so

@@ -123,8 +123,8 @@ Result<std::optional<double>> RunWatch::newest_bytes(const char* metric, int32_t
   return bins->back().last;
 }
 
-/// The ranks of a host hold its memory together; each has its GPU, or shares it with whoever else
-/// its bytes are of.
+/// The ranks of a host hold its memory together; each has its GPU, or shares it with other
+/// processes.
 Result<> RunWatch::read_memory(int64_t newest) {
   if (!host_bytes_) host_bytes_ = memory_of_hosts(*reader_, place_);
   for (size_t i = 0; i < place_.shares.size(); ++i) {

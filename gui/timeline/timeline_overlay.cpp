@@ -134,7 +134,7 @@ void paintTip(QPainter& painter, const TimelineScene& scene, const SpanText& tex
   }
 }
 
-/// Of the counter under the pointer, within its step.
+/// Describes the counter under the pointer, within its step.
 std::optional<SpanText> counterTextAt(const TimelineScene& scene, QPoint pointer) {
   for (const size_t index : scene.layout.order) {
     const TimelineRow& row = scene.rows[index];

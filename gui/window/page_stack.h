@@ -22,8 +22,8 @@ class PageStack : public QStackedWidget {
   /// In the order of the list. Makes those that are not there yet.
   QList<Page*> all();
 
-  /// What the pages showed the last time, by their names. Each takes on its state and layout, one
-  /// that is made later at that time, and keeps its layout from then on.
+  /// Takes the last session's state, by page name. Each page restores its state and layout, a later
+  /// one when it is made, and keeps its layout from then on.
   void restore(const QJsonObject& state);
   /// The same of now.
   QJsonObject keptState() const;

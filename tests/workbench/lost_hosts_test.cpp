@@ -173,7 +173,7 @@ class LostHostsTest : public QObject {
     const auto run = launched(there);
     loses_second(run.id);
     second_->stop();
-    // Whoever follows runs next takes it up, once.
+    // The next workbench that follows runs takes it up, once.
     workbench_.reset();
     workbench_ = must(Workbench::open(fixture_->store));
     const storage::RunDetail next = follower_of(run.id);

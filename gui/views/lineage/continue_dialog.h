@@ -42,7 +42,7 @@ class ContinueDialog : public Dialog {
     int64_t steps = 0;                               // as its recipe says
     std::vector<std::vector<std::string>> withouts;  // choices_without
   };
-  /// What would be launched; of other hosts than before, how it fits there.
+  /// The run to launch; on other hosts than before, also how it fits there.
   struct Plan {
     workbench::Continuation continuation;
     QString fit;
